@@ -1,4 +1,7 @@
-"""The run in progress: how far it is, and how it is stopped."""
+"""The run in progress: how far it is, and how it is stopped.
+
+Explorations are several runs in one task, and the re-run of a report has no run at all.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from jupyter_codeagent.tools.broker import ToolCallBroker
 from jupyter_codeagent.types.run import AgentRun
 
 KEPT_STOPS = 100
-"""Number of requests kept that were stopped before they began."""
+"""Number of requests kept that were stopped while nothing of them ran."""
 
 
 class CurrentRun:
@@ -24,25 +27,30 @@ class CurrentRun:
         """Recorder of the run in progress."""
         self.broker: ToolCallBroker | None = None
         """Set once the run's code may call functions."""
+        self._names: set[str] = set()
+        """By what pages may name what is in progress: ids of its runs, and of the request of a report."""
         self._stopped_early: deque[str] = deque(maxlen=KEPT_STOPS)
-        """Requests that were stopped before they began, and ids of runs that had ended."""
+        """Requests that were stopped while nothing of them ran, and ids of runs that had ended."""
 
     def start(self, task: BackgroundTask[Any], recorder: RunRecorder) -> None:
         """Keep the run that has begun."""
         self._task = task
-        self.recorder = recorder
+        self.follow(recorder)
 
-    def start_rerun(self, task: BackgroundTask[Any]) -> None:
-        """Keep a task that can be stopped like a run and has no record of its own."""
+    def start_rerun(self, task: BackgroundTask[Any], request_id: str | None) -> None:
+        """Keep a task that can be stopped like a run and has no record of its own; pages know it by its request."""
         self._task = task
+        self._names = {request_id} if request_id is not None else set()
 
     def follow(self, recorder: RunRecorder) -> None:
         """Take the next run of the same task as the run in progress."""
         self.recorder = recorder
+        self._names.add(recorder.latest.run.id)
 
     def end(self) -> ToolCallBroker | None:
         """End the run; return its broker, closed, if its code could call functions."""
         self._task, self.recorder = None, None
+        self._names.clear()
         broker, self.broker = self.broker, None
         if broker is not None:
             broker.close()
@@ -57,12 +65,16 @@ class CurrentRun:
             broker.interrupt()
         return task is not None
 
+    def is_called(self, name: str) -> bool:
+        """Return whether a page that says this means what is in progress."""
+        return name in self._names
+
     def stop_early(self, request_id: str) -> None:
-        """Stop a request that has not begun yet."""
+        """Stop a request that has not begun yet, or that is about to write its report."""
         self._stopped_early.append(request_id)
 
     def was_stopped(self, request_id: str | None) -> bool:
-        """Return whether this request was stopped before it began."""
+        """Return whether this request was stopped while nothing of it ran."""
         return request_id is not None and request_id in self._stopped_early
 
     def recorder_of(self, run_id: str) -> RunRecorder | None:

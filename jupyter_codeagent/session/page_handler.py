@@ -70,14 +70,13 @@ class PageHandler:
                 self.variables.switched()
 
     def _handle_running(self, kind: str, run_id: str) -> None:
-        """Stop the run that the page displays, never the next one; send it what it missed."""
-        recorder = self.current_run.recorder_of(run_id)
+        """Stop what the page displays, never the next run; send it what it missed."""
         if kind == "stop":
-            if recorder is not None:
+            if self.current_run.is_called(run_id):
                 self.current_run.stop()
             else:  # the request of that run has not begun yet
                 self.current_run.stop_early(run_id)
-        elif recorder is not None:
+        elif (recorder := self.current_run.recorder_of(run_id)) is not None:
             self.send(recorder.whole_progress())
 
     def _handle_code(self, data: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ No model is asked, and no run is recorded: what came of it stands in the report.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,7 @@ from jupyter_codeagent.agent.ending import last_problem
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
-from jupyter_codeagent.notebook.effects import code_effects
+from jupyter_codeagent.notebook.effects import CodeEffects, code_effects
 from jupyter_codeagent.report.comparison import compare_outputs
 from jupyter_codeagent.report.report import Rerun, Result
 from jupyter_codeagent.report.results import clean_outputs
@@ -28,6 +29,7 @@ from jupyter_codeagent.variables.privacy.secret import mask_keys
 
 NO_CODE = "its code is no longer in the notebook"
 REJECTED = "you rejected the code"
+_NO_NAME = re.compile(r"name '(?P<name>\w+)' is not defined")
 
 
 class RerunWatcher:
@@ -43,14 +45,30 @@ class RerunWatcher:
         self.latest = (run, phase, text)
 
 
-def names_to_copy(results: Sequence[Result]) -> tuple[str, ...]:
-    """Return the names that the programs read before one of them has bound them. Takes up to seconds."""
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """The code of a result, and what it reads and binds."""
+
+    result: Result
+    effects: CodeEffects
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (*self.effects.reads, *self.effects.changes)
+
+
+def programs_of(results: Sequence[Result]) -> tuple[Program, ...]:
+    """Return the programs of results, in their order. Takes up to seconds: not on the background loop."""
+    return tuple(Program(result=result, effects=code_effects(result.source)) for result in results)
+
+
+def names_to_copy(programs: Sequence[Program]) -> tuple[str, ...]:
+    """Return the names that the programs read before one of them has bound them."""
     bound: set[str] = set()
     names: dict[str, None] = {}
-    for result in results:
-        effects = code_effects(result.source)
-        names.update(dict.fromkeys(name for name in (*effects.reads, *effects.changes) if name not in bound))
-        bound.update(effects.binds)
+    for program in programs:
+        names.update(dict.fromkeys(name for name in program.needs if name not in bound))
+        bound.update(program.effects.binds)
     return tuple(names)
 
 
@@ -66,22 +84,27 @@ class Reproduction:
         return RerunWatcher(new_run(prepared.request, prepared.manifest, TaggedText()))
 
     async def rerun(
-        self, results: Sequence[Result], prepared: PreparedRerun, watcher: RerunWatcher, origin: CellOrigin
+        self, programs: Sequence[Program], prepared: PreparedRerun, watcher: RerunWatcher, origin: CellOrigin
     ) -> tuple[Rerun, ...]:
         """Run the code of each result, in order, and compare; a result that cannot be run says why."""
         gate = self.front_ends.gate(origin, timeout_s=prepared.settings.approval_timeout_s)
         # A sandbox of its own: what earlier questions left in the notebook's would help code that needs it.
         sandbox = await self.workspace.extra_sandbox(prepared.settings.sandbox)
         reruns: list[Rerun] = []
+        not_made: dict[str, int] = {}
         try:
             await sandbox.prepare(prepared.manifest)
             run = replace(watcher.latest[0], sandbox=sandbox.status.label if sandbox.status is not None else "")
-            for result in results:
-                rerun, run = await self._one(result, run, prepared, sandbox, gate, watcher)
+            for program in programs:
+                if why := _obstacle(program, prepared.missing):
+                    reruns.append(Rerun(outcome="failed", reason=why))
+                    not_made |= dict.fromkeys(program.effects.binds, program.result.cell_number)
+                    continue
+                rerun, run = await self._one(program.result, run, prepared, sandbox, gate, watcher, not_made)
                 reruns.append(rerun)
         except SandboxError as problem:
             failed = Rerun(outcome="failed", reason=str(problem))
-            return (*reruns, *(failed for _ in results[len(reruns) :]))
+            return (*reruns, *(failed for _ in programs[len(reruns) :]))
         finally:
             await sandbox.reset()
         return tuple(reruns)
@@ -94,10 +117,12 @@ class Reproduction:
         sandbox: PersistentSandbox,
         gate: ApprovalGate,
         watcher: RerunWatcher,
+        not_made: Mapping[str, int],
     ) -> tuple[Rerun, AgentRun]:
-        """Run one result again; return what came of it, and the run with its step."""
-        if why := _obstacle(result, prepared.missing):
-            return Rerun(outcome="failed", reason=why), run
+        """Run one result again; return what came of it, and the run with its step.
+
+        `not_made` has the names that results above would have made and the cells of these, which were not run.
+        """
         step = await run_given_code(
             run,
             result.source,
@@ -111,10 +136,10 @@ class Reproduction:
             sandbox.keep_changes()  # the next result builds on it, as in the notebook
         else:
             sandbox.undo_attempt()  # no finding has seen what another one did to a copy
-        return _outcome(result, step), replace(run, steps=(*run.steps, step))
+        return _outcome(result, step, not_made), replace(run, steps=(*run.steps, step))
 
 
-def _outcome(result: Result, step: Step) -> Rerun:
+def _outcome(result: Result, step: Step, not_made: Mapping[str, int]) -> Rerun:
     if step.result is None:
         return Rerun(
             outcome="failed", reason=(step.decision.reason if step.decision is not None else "") or REJECTED
@@ -122,6 +147,12 @@ def _outcome(result: Result, step: Step) -> Rerun:
     if step.code != result.source:
         return Rerun(outcome="failed", reason="you wrote other code in its place")
     if step.result.status != "ok":
+        error = step.result.error
+        lacking = _NO_NAME.match(error.evalue) if error is not None and error.ename == "NameError" else None
+        if lacking is not None and lacking["name"] in not_made:
+            name = lacking["name"]
+            why = f"it needs {name}, which cell {not_made[name]} makes, and that was not re-run"
+            return Rerun(outcome="failed", reason=why)
         problem = last_problem(step, {}).removeprefix("Last error: ").removeprefix("Last: ")
         return Rerun(outcome="failed", reason=mask_keys(problem))
     again, _ = clean_outputs(step.result.outputs)
@@ -133,15 +164,12 @@ def _outcome(result: Result, step: Step) -> Rerun:
     return compare_outputs(result.outputs, again, reason=part)
 
 
-def _obstacle(result: Result, missing: Mapping[str, str]) -> str:
+def _obstacle(program: Program, missing: Mapping[str, str]) -> str:
     """Return why the code cannot be run; empty if nothing is in the way."""
+    result = program.result
     if not result.source.strip():
         return NO_CODE
-    effects = code_effects(result.source)
     tools = {tool.name for tool in result.run.manifest.tools} if result.run is not None else set()
-    if called := sorted(tools & {*effects.reads}):
+    if called := [name for name in program.effects.reads if name in tools]:
         return f"it calls a function of yours: {called[0]}"
-    for name in (*effects.reads, *effects.changes):
-        if name in missing:
-            return f"{name} could not be copied: {missing[name]}"
-    return ""
+    return next((f"{name} could not be copied: {missing[name]}" for name in program.needs if name in missing), "")

@@ -38,7 +38,7 @@ from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.refinement import Refinements
 from jupyter_codeagent.session.replay import is_same_question
 from jupyter_codeagent.session.report_drafts import ReportDraft, ReportDrafts
-from jupyter_codeagent.session.reproduction import Reproduction, names_to_copy
+from jupyter_codeagent.session.reproduction import Reproduction, names_to_copy, programs_of
 from jupyter_codeagent.session.result_finder import ResultFinder
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.run_request import build_request, new_run
@@ -67,6 +67,7 @@ from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import Noteboo
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 RESTARTED = "The sandbox restarted; variables from earlier runs were lost"
+NO_REPORT = "Stopped by you; no report was written."
 NEW_SANDBOX = "The sandbox restarted with new settings or file grants; variables from earlier runs were lost"
 
 
@@ -182,24 +183,34 @@ class AgentSession:
         """
         from jupyter_codeagent.report.page import report_text  # nbconvert: %load_ext does not need it
 
-        if self.current_run.was_stopped(origin.request):
-            raise StoppedError("Stopped by you; no report was written.")
-        draft = self.report_drafts.draft(options, origin)
-        if options.rerun:
-            draft = replace(draft, report=with_reruns(draft.report, self._rerun(draft.report, origin, display)))
-        write_report(draft.output, report_text(draft.report, draft.output.suffix))
+        try:
+            self._check_not_stopped(origin)
+            draft = self.report_drafts.draft(options, origin)
+            if options.rerun:
+                reruns = self._rerun(draft.report, origin, display)
+                draft = replace(draft, report=with_reruns(draft.report, reruns))
+            text = report_text(draft.report, draft.output.suffix)
+            self._check_not_stopped(origin)
+        except (KeyboardInterrupt, asyncio.CancelledError) as stop:
+            raise StoppedError(NO_REPORT) from stop
+        write_report(draft.output, text)
         return draft
+
+    def _check_not_stopped(self, origin: CellOrigin) -> None:
+        """Check for a Stop of the panel that came while nothing of the report ran in the sandbox."""
+        if self.current_run.was_stopped(origin.request):
+            raise StoppedError(NO_REPORT)
 
     def _rerun(self, report: Report, origin: CellOrigin, display: CellDisplay) -> tuple[Rerun, ...]:
         """Run the results of a report again, in their order."""
-        prepared = self.preparation.prepare_rerun(names_to_copy(report.results), origin)
+        programs = programs_of(report.results)
+        prepared = self.preparation.prepare_rerun(names_to_copy(programs), origin)
+        self._check_not_stopped(origin)
         watcher = self.reproduction.watcher(prepared)
+        task = self.background.submit(self.reproduction.rerun(programs, prepared, watcher, origin))
+        self.current_run.start_rerun(task, origin.request)
         try:
-            task = self.background.submit(self.reproduction.rerun(report.results, prepared, watcher, origin))
-            self.current_run.start_rerun(task)
             return self.background.wait(task, lambda: display.progress(*watcher.latest))
-        except (KeyboardInterrupt, asyncio.CancelledError) as stop:
-            raise StoppedError("Stopped by you; no report was written.") from stop
         finally:
             self.current_run.end()
 

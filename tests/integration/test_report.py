@@ -177,6 +177,77 @@ def test_findings_say_that_no_model_wrote_them_and_come_out_the_same(notebook: N
     assert "no model (template)" in page
 
 
+RATES = """
+from jupyter_codeagent import agent_tool
+calls = []
+
+@agent_tool(policy="auto")
+def rates(day: str) -> pd.DataFrame:
+    \"\"\"Exchange rates of a day.\"\"\"
+    calls.append(day)
+    return pd.DataFrame({"currency": ["NOK", "USD"], "rate": [8.0, 1.25]})
+"""
+
+
+def test_a_result_that_called_a_function_of_the_users_is_not_re_run_and_the_page_says_why(
+    notebook: Notebook,
+) -> None:
+    notebook.kernel.run(RATES)
+    called = notebook.ask("Rates of the day?", "table = rates('2013-01-02')\ntable")
+    built = notebook.ask("And the highest of these?", "print(table.rate.max())")
+    alone = notebook.ask("n per city?", "df.groupby('city')['n'].sum().to_frame()")
+    for run_id in (called, built, alone):
+        notebook.accept(run_id)
+    notebook.save(called, built, alone)
+    page = notebook.report()
+    assert "1 of 3 came out the same, 2 could not be re-run." in page
+    assert "Could not be re-run:</strong> it calls a function of yours: rates<" in page
+    assert "Could not be re-run:</strong> it needs table, which cell 3 makes, and that was not re-run<" in page
+    assert "eproduced" not in page
+    assert "CALLS ['2013-01-02']" in notebook.kernel.run("print('CALLS', calls)").text, "by the question alone"
+
+
+STOP_RERUN = """
+import os, signal, threading, time
+session = get_ipython().magics_manager.registry["AgentMagics"].session
+workspace, taken = session.workspace, []
+async def extra_sandbox(policy):
+    taken.append(await type(workspace).extra_sandbox(workspace, policy))
+    return taken[-1]
+workspace.extra_sandbox = extra_sandbox
+def stop_while_it_runs():
+    while not (taken and taken[-1]._has_unknown_changes):
+        time.sleep(0.02)
+    kept.append(taken[-1]._sandbox)
+    STOP
+kept = []
+threading.Thread(target=stop_while_it_runs, daemon=True).start()
+get_ipython().run_line_magic("agent", "report -o page.html")
+"""
+
+
+@pytest.mark.parametrize(
+    "stop",
+    ["session.stop()", "os.kill(os.getpid(), signal.SIGINT)"],
+)
+def test_a_stop_ends_the_re_run_writes_nothing_and_leaves_no_sandbox(notebook: Notebook, stop: str) -> None:
+    notebook.kernel.run("wait = 0")
+    slow = notebook.ask("how long is wait?", "import time\ntime.sleep(wait)\nprint('waited')")
+    notebook.accept(slow)
+    notebook.save(slow)
+    notebook.kernel.run("wait = 600")
+    ran = notebook.kernel.run(STOP_RERUN.replace("STOP", stop))
+    assert "Stopped by you; no report was written." in ran.error
+    assert "\n" not in ran.error
+    assert not [path.name for path in notebook.path.parent.iterdir() if "page.html" in path.name]
+    assert "GONE [False]" in notebook.kernel.run("print('GONE', [one.alive for one in kept])").text
+
+    notebook.kernel.run("wait = 0")
+    assert "Reproduced: the result came out the same" in notebook.report(), "the next one works"
+    assert notebook.kernel.run("%agent stop").text == "Nothing is running.\n"
+    notebook.ask("and again?", "print(len(df))")
+
+
 def test_the_command_line_makes_a_report_without_a_kernel_and_says_that_nothing_was_re_run(
     notebook: Notebook,
 ) -> None:

@@ -10,7 +10,6 @@ import {
   exploreCell,
   insertAndRun,
   insertionPoint,
-  saveAndReport,
   findBlocker,
   insertionIndexBelow
 } from './askcell';
@@ -54,21 +53,6 @@ describe('a question as a cell', () => {
     const [, cell] = notebook.cells;
     expect([cell.id, cell.getSource(), cell.getMetadata('trusted')]).toEqual([id, '%%agent\none', true]);
     expect(run).toHaveBeenCalledOnce();
-  });
-
-  it('makes a report of the saved notebook in the cell that made one before', async () => {
-    const run = vi.spyOn(NotebookActions, 'runCells').mockResolvedValue(true);
-    run.mockClear();
-    const notebook = notebookOf('x');
-    const panel = panelOf(notebook);
-    const done: string[] = [];
-    Object.assign(panel.content, { activeCellIndex: 0, deselectAll: () => undefined });
-    Object.assign(panel.context, { save: () => Promise.resolve(done.push('saved')) });
-    run.mockImplementation(() => Promise.resolve(done.push('run') > 0));
-    await saveAndReport(panel);
-    await saveAndReport(panel);
-    expect(notebook.cells.map(cell => cell.getSource())).toEqual(['x', '%agent report']);
-    expect(done).toEqual(['saved', 'run', 'saved', 'run']);
   });
 
   it('goes below the active cell and below the results of the question there', () => {

@@ -43,8 +43,6 @@ export function exploreCell(table: string): string {
   return `%agent explore ${shellQuoted(table)}`;
 }
 
-export const REPORT_LINE = '%agent report';
-
 export type AskBlocker =
   'no-notebook' | 'read-only' | 'no-kernel' | 'dead' | 'connecting' | 'absent' | 'failed';
 
@@ -121,17 +119,4 @@ export async function insertAndRun(panel: NotebookPanel, source: string): Promis
   void scrollCellsIntoView(panel.content, [panel.content.widgets[at]]);
   await NotebookActions.runCells(panel.content, [panel.content.widgets[at]], panel.sessionContext);
   return String(cell.id);
-}
-
-/** Save the notebook, of which the report is made, and run its cell for reports, or a new one. */
-export async function saveAndReport(panel: NotebookPanel): Promise<void> {
-  await panel.context.save();
-  const at = sharedNotebook(panel)!.cells.findIndex(cell => /^%agent report\b/.test(cell.getSource()));
-  if (at < 0) {
-    await insertAndRun(panel, REPORT_LINE);
-    return;
-  }
-  const cell = panel.content.widgets[at];
-  void scrollCellsIntoView(panel.content, [cell]);
-  await NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
 }

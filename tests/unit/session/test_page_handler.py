@@ -21,6 +21,7 @@ class Pages:
         recorder = cast("RunRecorder", SimpleNamespace(whole_progress=lambda: {"type": "progress"}))
         current_run = SimpleNamespace(
             recorder_of=lambda run_id: recorder if run_id == "this" else None,
+            is_called=lambda name: name in ("this", "its request"),
             stop=lambda: self.done.append(("stop",)),
             stop_early=lambda request: self.done.append(("stop early", request)),
         )
@@ -53,6 +54,7 @@ class Pages:
     ("message", "stops"),
     [
         ({"type": "stop", "run_id": "this"}, [("stop",)]),
+        ({"type": "stop", "run_id": "its request"}, [("stop",)]),
         ({"type": "stop", "run_id": "the one before"}, [("stop early", "the one before")]),
         ({"type": "stop"}, []),
     ],

@@ -3,11 +3,9 @@ import React from 'react';
 import type { IAgentState } from '../../comm/agentstate';
 import { currentRun } from '../../comm/agentstate';
 import type { KernelConnection } from '../../comm/connection';
-import { attempt } from '../../common/attempt';
 import { approvalLabel } from '../../common/labels';
-import { hasKept, pendingRuns } from '../../notebook/cellstates';
+import { pendingRuns } from '../../notebook/cellstates';
 import { sharedNotebook } from '../../notebook/panels';
-import { findBlocker, saveAndReport } from '../../prompts/askcell';
 import { queuedPrompts } from '../../prompts/queue';
 import { Grants } from '../approvals/grants';
 import { Proposals } from '../approvals/proposals';
@@ -17,6 +15,7 @@ import { KernelRuns } from './kernelruns';
 import { Missing } from './missing';
 import { OtherNotebooks } from './othernotebooks';
 import { Pending } from './pending';
+import { ReportButton } from './reportbutton';
 
 /** What waits and what runs in the current notebook. */
 export function Now(): JSX.Element {
@@ -121,30 +120,12 @@ function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.
       />
       <Grants connection={connection} />
       <div className="jp-CodeAgent-footer">
-        <ReportButton state={state} />
+        <ReportButton connection={connection} state={state} />
         <div className="jp-CodeAgent-quiet">
           {modelName ? trans.__('Model: %1', modelName) : trans.__('Model: chosen at the first run')} ·{' '}
           {trans.__('approval: %1', approvalLabel(trans, state.approve))}
         </div>
       </div>
     </>
-  );
-}
-
-/** There is something to report once a result is kept. */
-function ReportButton(props: { state: IAgentState }): JSX.Element | null {
-  const { trans, tracker } = useServices();
-  const panel = tracker.currentWidget;
-  const notebook = sharedNotebook(panel);
-  if (!notebook || !hasKept(notebook) || findBlocker(panel, props.state) !== null) {
-    return null;
-  }
-  return (
-    <Button
-      title={trans.__('Save the notebook, and make one page of the accepted results')}
-      onClick={() => void attempt(trans, trans.__('Report'), () => saveAndReport(panel!))}
-    >
-      {trans.__('Report')}
-    </Button>
   );
 }

@@ -1,4 +1,4 @@
-import React, { useEffect, useState } from 'react';
+import React from 'react';
 
 import type { IPull } from '../../comm/agentstate';
 import type { IProgress } from '../../comm/progress';
@@ -6,12 +6,13 @@ import { formatTokens } from '../../common/format';
 import { cellStateLabel, runStatusLabel } from '../../common/labels';
 import type { IRun } from '../../protocol/run';
 import { isRunning } from '../../protocol/run';
-import { Button, Chip, Problem } from '../controls/basics';
+import { Chip, Problem } from '../controls/basics';
 import { VerdictLine } from '../../verdict/verdictline';
 import { MissingCells } from '../now/missing';
 import { useServices, useSignal } from '../services';
 import { Elapsed } from './elapsed';
 import { Results } from './results';
+import { Stop } from './stop';
 import { Timeline } from './timeline';
 
 /** One run whole: under way or from the history. */
@@ -46,7 +47,7 @@ export function Run(props: {
         <Chip kind={run.status}>{runStatusLabel(trans, run.status)}</Chip>
         {cells && <Chip kind={cells}>{cellStateLabel(trans, cells)}</Chip>}
         <Elapsed run={run} progress={progress} />
-        {running && props.onStop && <Stop onStop={props.onStop} />}
+        {running && props.onStop && <Stop label={trans.__('Stop this run')} onStop={props.onStop} />}
       </div>
       <div className="jp-CodeAgent-quiet">
         {run.request.model} · {formatTokens(trans, (running && progress?.usage) || run.usage)}
@@ -69,37 +70,5 @@ export function Run(props: {
         </p>
       ))}
     </article>
-  );
-}
-
-/** How long Stop may take: the sandbox is interrupted, then ended. */
-const STOP_MS = 10_000;
-
-function Stop(props: { onStop: () => void }): JSX.Element {
-  const { trans } = useServices();
-  const [stopping, setStopping] = useState<'no' | 'yes' | 'long'>('no');
-  useEffect(() => {
-    const timer = stopping === 'yes' ? window.setTimeout(() => setStopping('long'), STOP_MS) : 0;
-    return () => window.clearTimeout(timer);
-  }, [stopping]);
-  return (
-    <>
-      <Button
-        kind="danger"
-        label={stopping === 'yes' ? undefined : trans.__('Stop this run')}
-        disabled={stopping === 'yes'}
-        onClick={() => {
-          setStopping('yes');
-          props.onStop();
-        }}
-      >
-        {stopping === 'yes' ? trans.__('Stopping …') : trans.__('Stop')}
-      </Button>
-      {stopping === 'long' && (
-        <p className="jp-CodeAgent-quiet">
-          {trans.__('It has not stopped yet. Try again, or interrupt the kernel of the notebook.')}
-        </p>
-      )}
-    </>
   );
 }
