@@ -26,6 +26,9 @@ class FindingCell:
     """The line where the output does not show all figures of `words`."""
     figures: tuple[str, ...]
     code: str
+    table: str
+    finding: Finding | None = None
+    """None for the overview of a table."""
 
     def words_for(self, output: str) -> str:
         """Return the line that may stand below this output: none of its figures is missing there."""
@@ -65,6 +68,7 @@ def _overview_cell(
         words_without_figures=text,
         figures=(),
         code=overview_program(overview, taken, personal.get(overview.table, ())).strip(),
+        table=overview.table,
     )
 
 
@@ -78,4 +82,6 @@ def _finding_cell(
         words_without_figures=said.title,
         figures=said.figures,
         code=program(finding, exploration, taken, personal).strip(),
+        table=finding.table,
+        finding=finding,
     )

@@ -53,6 +53,15 @@ def are_shown(figures: tuple[str, ...], output: str) -> bool:
     return all(_plain(one) in numbers if _NUMBER.fullmatch(one) else one in output for one in figures)
 
 
+def are_new(output: str, seen: str) -> bool:
+    """Check whether an output shows a number that another one does not, to three significant digits."""
+    return bool(_roughly(output) - _roughly(seen))
+
+
+def _roughly(output: str) -> set[str]:
+    return {f"{float(_plain(number)):.3g}" for number in _NUMBER.findall(output)}
+
+
 def _plain(number: str) -> str:
     text = number.replace(",", "").replace("_", "").lstrip("+-−")
     try:

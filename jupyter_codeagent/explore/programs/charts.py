@@ -71,9 +71,9 @@ def labels(draft: Draft, table: str, place: int, *facts: str) -> str:
     """Return the expression for the categories of a table as text, short enough for an axis."""
     column = f"{table}[{draft.col(place)}].cast(pl.String)" if draft.is_polars else f"{table}.index.astype(str)"
     texts = [draft.finding.text(fact) for fact in facts]
-    if any(len(text) > MAX_LABEL_CHARS for text in texts):
+    if not draft.knows_levels or any(len(text) > MAX_LABEL_CHARS for text in texts):
         column += f".str.slice(0, {MAX_LABEL_CHARS})"
-    if any("$" in text for text in texts):
+    if not draft.knows_levels or any("$" in text for text in texts):
         call = (
             'str.replace_all("$", r"\\$", literal=True)'
             if draft.is_polars

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from keyword import iskeyword
 
 from jupyter_codeagent.explore.names import slug
-from jupyter_codeagent.explore.words import digits_of, words
+from jupyter_codeagent.explore.words import Words, digits_of, words
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.types.exploration import ColumnOverview, Exploration, Finding, TableOverview
 
@@ -39,7 +39,9 @@ class Draft:
         exploration: Exploration,
         taken: Collection[str] = (),
         leave_out: Mapping[str, Collection[str]] | None = None,
+        title: str = "",
     ) -> None:
+        """Begin the program; without a `title` it has that of the finding."""
         self.finding = finding
         self.exploration = exploration
         self.overview = exploration.overview(finding.table) or TableOverview(
@@ -47,9 +49,11 @@ class Draft:
         )
         self.table = finding.table
         self.is_polars = self.overview.library == "polars"
-        self.words = words(finding)
+        self.words = Words(line=title, title=title) if title else words(finding)
         self.digits = digits_of(finding)
         self.most = MOST_ROWS[self.overview.library]
+        self.knows_levels = True
+        """Whether the finding has the categories that are shown; else any text may be among them."""
         self._taken = {*taken, *(one.table for one in exploration.tables), finding.table}
         self._left_out = {*(leave_out or {}).get(finding.table, ())}
         self._blocks: list[str] = []
