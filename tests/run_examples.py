@@ -169,4 +169,5 @@ _RUN = AgentRun(
     ),
     usage=Usage(prompt_tokens=250, completion_tokens=27, cached_tokens=90, calls=2),
     notes=("repaired 1 error",),
+    next_questions=("How does arr_delay differ by origin in flights?",),
 )

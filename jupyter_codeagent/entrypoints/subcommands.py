@@ -175,7 +175,9 @@ class Subcommands:
 
     def _show(self, run_id: str) -> str:
         run = self._session.run_log.find(run_id)
-        return "\n".join([run.request.prompt, whole_receipt_text(run), *([run.answer] if run.answer else [])])
+        answer = [run.answer] if run.answer else []
+        further = [f"Next: {' · '.join(run.next_questions)}"] if run.next_questions else []
+        return "\n".join([run.request.prompt, whole_receipt_text(run), *answer, *further])
 
     def _steps(self, run_id: str) -> str:
         run = self._session.run_log.find(run_id)

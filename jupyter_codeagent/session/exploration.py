@@ -21,8 +21,9 @@ from jupyter_codeagent.notebook.cells import cells_from_run
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.current_run import CurrentRun
-from jupyter_codeagent.session.given_code import run_given_code
+from jupyter_codeagent.session.given_code import FROM_TEMPLATE, run_given_code
 from jupyter_codeagent.session.into_notebook import NotebookWriter
+from jupyter_codeagent.session.next_questions import NextQuestions
 from jupyter_codeagent.session.preparation import PreparedExploration
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.run_log import RunLog
@@ -61,6 +62,7 @@ class Explorer:
     run_log: RunLog
     notebook_writer: NotebookWriter
     current_run: CurrentRun
+    next_questions: NextQuestions
     link: PanelLink | None
 
     def first_recorder(self, prepared: PreparedExploration) -> RunRecorder:
@@ -87,6 +89,7 @@ class Explorer:
             kept = self.run_log.kept_prompts_of_cell(origin.cell_id)
             work = _Work(prepared=prepared, sandbox=sandbox, label=status.label, origin=origin)
             result = await self._run_all(work, [cell for cell in cells if cell.prompt not in kept], recorder, until)
+            self._look_further(result.runs, cells, exploration, prepared, origin)
             skipped = tuple(f"{one.table}: {one.why}" for one in exploration.skipped)
             goal = filter(None, [goal_note(exploration, explored.goal)])
             return replace(result, notes=(*goal, *prepared.notes, *result.notes, *skipped))
@@ -145,7 +148,7 @@ class Explorer:
             run,
             cell.code,
             why="It shows something that was found in the data.",
-            note="written from a template",
+            note=FROM_TEMPLATE,
             decide=lambda proposal: gate.decide(proposal, request.approve),
             runner=work.sandbox,
             watcher=recorder,
@@ -166,6 +169,26 @@ class Explorer:
         """Return the id of the lowest cell of an exploration that is in the notebook; None before the first."""
         last = self.run_log.last_of_exploration(exploration)
         return None if last is None else str(cells_from_run(last, state=last.cell_state)[-1]["id"])
+
+    def _look_further(
+        self,
+        runs: Sequence[AgentRun],
+        cells: Sequence[FindingCell],
+        exploration: Exploration,
+        prepared: PreparedExploration,
+        origin: CellOrigin,
+    ) -> None:
+        """Have questions that go on from the findings looked for, behind what the user does next."""
+        by_prompt = {cell.prompt: cell for cell in cells}
+        shown = [(run, by_prompt[run.request.prompt]) for run in runs]
+        self.next_questions.follow_exploration(
+            [(run, cell.table, cell.finding) for run, cell in shown],
+            exploration,
+            prepared.settings,
+            origin,
+            taken=prepared.taken,
+            personal=prepared.personal,
+        )
 
     def _recorder(self, prepared: PreparedExploration, prompt: str) -> RunRecorder:
         request = replace(prepared.request, prompt=prompt)

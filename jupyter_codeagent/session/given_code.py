@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.dependencies import Decide, RunWatcher
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.types.approvals import Grant, Proposal
 from jupyter_codeagent.types.run import AgentRun, Step
+
+FROM_TEMPLATE = "written from a template"
+"""Note of a step whose program no model has written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenProgram:
+    """A program that answers a question without a model."""
+
+    code: str
+    tables: tuple[str, ...]
+    """The variables that it needs."""
 
 
 async def run_given_code(

@@ -23,10 +23,12 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.file_grants import require
+from jupyter_codeagent.session.given_code import GivenProgram
 from jupyter_codeagent.session.house_rules import read_house_rules
 from jupyter_codeagent.session.live_names import live_names
 from jupyter_codeagent.session.prompt_context import (
     PromptContext,
+    fit_context,
     incomplete_columns,
     question_digest,
     text_columns,
@@ -84,6 +86,8 @@ class PreparedRun:
     live: LiveNames = field(default_factory=LiveNames)
     window: ContextWindow | None = None
     """The context window of the model."""
+    given: str = ""
+    """Program that answers the question without a model, see `NextQuestions`."""
     inserts: bool = True
     """Whether cells are inserted; not with ``--json``, which displays the record and nothing else."""
 
@@ -248,6 +252,28 @@ class RunPreparation:
             settings=settings,
             manifest=manifest,
             missing={**missing, **refused},
+        )
+
+    def prepare_given(self, prompt: str, given: GivenProgram, origin: CellOrigin) -> PreparedRun | None:
+        """Copy what the program of a question needs; None if that is not there. No model is looked for.
+
+        Raises
+        ------
+        CodeAgentError
+            Nothing can be run; one line for the user.
+        """
+        prepared = self.prepare_rerun(given.tables, origin)
+        if {copied.name for copied in prepared.manifest.copied} < {*given.tables}:
+            return None
+        run = new_run(replace(prepared.request, prompt=prompt), prepared.manifest, TaggedText())
+        return PreparedRun(
+            run=run,
+            settings=prepared.settings,
+            endpoint=ModelEndpoint(model=NO_MODEL, label="", kind="registered", remote=False),
+            turns=(),
+            messages=(),
+            context=fit_context((), prepared.settings, prompt, counter=self.live_context.counter),
+            given=given.code,
         )
 
     def _copy_each(

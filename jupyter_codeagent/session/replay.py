@@ -13,7 +13,7 @@ from jupyter_codeagent.agent.ending import with_result
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.session.given_code import run_given_code
-from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.run import NO_MODEL, AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
@@ -23,6 +23,8 @@ def is_same_question(known: AgentRun, run: AgentRun) -> bool:
     The data is compared by its digest. Records of older versions have only the text that was sent.
     """
     before, now = known.request, run.request
+    if before.model == NO_MODEL:  # which was told nothing: the data alone decides
+        return before.prompt == now.prompt
     if (before.prompt, before.model, before.privacy) != (now.prompt, now.model, now.privacy):
         return False
     if known.described_sha256:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from jupyter_codeagent.agent.candidates import run_candidates
 from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
+from jupyter_codeagent.agent.ending import end_run, last_problem, with_result
 from jupyter_codeagent.agent.loop import run_agent
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
@@ -17,6 +18,7 @@ from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.current_run import CurrentRun
+from jupyter_codeagent.session.given_code import FROM_TEMPLATE, run_given_code
 from jupyter_codeagent.session.preparation import PreparedRun
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
@@ -32,6 +34,8 @@ from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ToolCall
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
+
+NO_LONGER = "The program that was written for this question fails on the data as it is now."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,8 @@ class ResultFinder:
             replayed = await self._replayed(run, known, decide, runner, recorder)
             if replayed is not None:
                 return replayed
+        if prepared.given:
+            return await self._given(run, prepared.given, decide, runner, recorder)
         dependencies = await self._dependencies(run, prepared, sandbox, recorder, decide, runner)
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, dependencies)
@@ -134,6 +140,30 @@ class ResultFinder:
         notes = replay_notes(broker) if broker is not None else ()
         source = known.replayed_from if known.placed == "kept" else known.id
         return replace(replayed, replayed_from=source, notes=(*replayed.notes, *notes))
+
+    async def _given(
+        self, run: AgentRun, code: str, decide: Decide, runner: CodeRunner, recorder: RunRecorder
+    ) -> AgentRun:
+        """Run the program that was offered for the question; it may fail, as the data may be other data now."""
+        step = await run_given_code(
+            run,
+            code,
+            why="It answers the question; no model was asked.",
+            note=FROM_TEMPLATE,
+            decide=decide,
+            runner=runner,
+            watcher=recorder,
+        )
+        run = replace(run, steps=(step,), notes=(*run.notes, FROM_TEMPLATE))
+        if step.result is None:
+            return end_run(run, "rejected", "You rejected the code; no cells were inserted.")
+        if step.result.status != "ok":
+            return end_run(run, "failed", f"{NO_LONGER} {last_problem(step, {})}")
+        run = with_result(run, step)
+        if run.verdict is not None and run.verdict.level == "doubtful":
+            # The verdict is on programs of a model: this one shows parts of the rows on purpose.
+            run = replace(run, verdict=None, assumptions=())
+        return end_run(run, "ok")
 
     async def _dependencies(
         self,

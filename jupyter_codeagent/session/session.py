@@ -31,6 +31,7 @@ from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
 from jupyter_codeagent.session.into_notebook import NotebookWriter
+from jupyter_codeagent.session.next_questions import NextQuestions
 from jupyter_codeagent.session.page_state import PageState
 from jupyter_codeagent.session.preparation import PreparedRun, RunPreparation
 from jupyter_codeagent.session.prompt_masking import PromptMasking
@@ -102,6 +103,7 @@ class AgentSession:
     decisions: CellDecisions
     results: ResultTransfer
     refinements: Refinements
+    next_questions: NextQuestions
     done_calls: DoneCalls
     variables_view: VariablesView
     state: PageState
@@ -118,12 +120,13 @@ class AgentSession:
         """
         if self.current_run.was_stopped(origin.request):
             raise StoppedError("Stopped by you; nothing was sent.")
+        self.next_questions.cancel()
         if options.new:
             self.starting_state.forget_all()
         self.starting_state.restore_copies(origin.cell_id)
         try:
             notes = self.branches.go_back(options, origin, display)
-            prepared = self.preparation.prepare_run(prompt, options, origin)
+            prepared = self._prepare(prompt, options, origin)
         except CodeAgentError as error:
             self._record_unprepared(prompt, options, origin, error)
             raise
@@ -133,11 +136,21 @@ class AgentSession:
         recorder.changed(prepared.run)
         recorder.changed(self._wait(prepared, recorder, origin, display, rerun=options.rerun))
         run = recorder.latest.run
+        if prepared.given and run.status == "failed":
+            self.next_questions.withdraw(prompt)
+            return self.run(prompt, options, origin, display)
         display.finish(run)
         raise_if_failed(run)
         if options.returns:
             self.results.bring_back(options.returns, origin)
+        self.next_questions.follow_run(run, prepared.settings, origin)
         return run
+
+    def _prepare(self, prompt: str, options: RunOptions, origin: CellOrigin) -> PreparedRun:
+        """Prepare the run of a question; one that was offered has its program already, and needs no model."""
+        given = self.next_questions.program_for(prompt, options)
+        prepared = self.preparation.prepare_given(prompt, given, origin) if given is not None else None
+        return prepared or self.preparation.prepare_run(prompt, options, origin)
 
     def explore(self, explored: ExploreOptions, origin: CellOrigin, display: CellDisplay) -> ExplorationResult:
         """Look at tables and insert what is found as cells, without a model. Blocks; an interrupt stops it.
@@ -149,6 +162,7 @@ class AgentSession:
         """
         if self.current_run.was_stopped(origin.request):
             raise StoppedError("Stopped by you; nothing was looked at.")
+        self.next_questions.cancel()
         prepared = self.preparation.prepare_exploration(explored, origin)
         recorder = self.explorer.first_recorder(prepared)
         recorder.changed(recorder.latest.run)
@@ -185,6 +199,7 @@ class AgentSession:
 
         try:
             self._check_not_stopped(origin)
+            self.next_questions.cancel()
             draft = self.report_drafts.draft(options, origin)
             if options.rerun:
                 reruns = self._rerun(draft.report, origin, display)
@@ -316,15 +331,18 @@ class AgentSession:
 
     def stop(self) -> bool:
         """Stop the run in progress; return whether there was one. Any thread."""
+        self.next_questions.cancel()
         return self.current_run.stop()
 
     def reset(self) -> None:
         """Forget the conversation and the sandbox's variables, and revoke every grant."""
+        self.next_questions.cancel()
         self.grants.clear()
         self.starting_state.forget_all()
 
     def close(self, *, tell_pages: bool = True) -> None:
         """Stop everything this session started; tell the pages unless the kernel itself ends."""
+        self.next_questions.close()
         self.stop()
         if self.link is not None:
             self.link.close(tell_pages=tell_pages)

@@ -27,6 +27,7 @@ from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
 from jupyter_codeagent.session.house_rules import read_house_rules
 from jupyter_codeagent.session.into_notebook import NotebookWriter
+from jupyter_codeagent.session.next_questions import NextQuestions
 from jupyter_codeagent.session.page_handler import PageHandler
 from jupyter_codeagent.session.page_state import PageState
 from jupyter_codeagent.session.preparation import RunPreparation
@@ -150,6 +151,15 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         live=live, background=background, run_log=run_log, workspace=workspace, consent=consent, link=link
     )
     notebook_writer = NotebookWriter(front_ends=front_ends, run_log=run_log, decisions=decisions)
+    next_questions = NextQuestions(
+        background=background,
+        front_ends=front_ends,
+        workspace=workspace,
+        live=live,
+        sharing=sharing,
+        run_log=run_log,
+        changed=lambda run: send({"type": "run", "run": run_view(run)}),
+    )
     starting_state = StartingState(
         background=background, run_log=run_log, workspace=workspace, sharing=sharing, grants=grants
     )
@@ -216,6 +226,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
             run_log=run_log,
             notebook_writer=notebook_writer,
             current_run=current_run,
+            next_questions=next_questions,
             link=link,
         ),
         report_drafts=ReportDrafts(live=live, run_log=run_log),
@@ -223,6 +234,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         decisions=decisions,
         results=results,
         refinements=refinements,
+        next_questions=next_questions,
         done_calls=DoneCalls(run_log, changed=lambda run: send({"type": "run", "run": run_view(run)})),
         variables_view=variables_view,
         state=state,

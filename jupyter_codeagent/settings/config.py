@@ -89,6 +89,9 @@ class CodeAgent(Configurable):
         config=True
     )
     house_rules = Bool(True, help="Tell the model the house rules in CODEAGENT.md.").tag(config=True)
+    next_questions = Bool(
+        True, help="Offer questions below a result, each tried in a spare sandbox first; no model is asked."
+    ).tag(config=True)
     max_transfer_mb = Int(2048, min=1, help="Limit for all copies into the sandbox in one run, in MiB.").tag(
         config=True
     )
@@ -282,6 +285,7 @@ class CodeAgent(Configurable):
             approval_timeout_s=self.approval_timeout_s,
             answer=self._value("answer"),
             house_rules=self.house_rules,
+            next_questions=self.next_questions,
         )
 
     def _levels(self) -> tuple[SandboxLevel, ...]:
@@ -382,6 +386,7 @@ CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "subprocess": (_is_flag, "true or false"),
     "answer": (_is_flag, "true or false"),
     "house_rules": (_is_flag, "true or false"),
+    "next_questions": (_is_flag, "true or false"),
 }
 """Setting -> check of its cap, and the valid values as text."""
 
@@ -426,6 +431,7 @@ def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
         max_calls_per_cell=_least(settings.max_calls_per_cell, caps, "max_calls_per_cell"),
         answer=settings.answer and caps.get("answer", True),
         house_rules=settings.house_rules and caps.get("house_rules", True),
+        next_questions=settings.next_questions and caps.get("next_questions", True),
     )
 
 

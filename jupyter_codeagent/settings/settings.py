@@ -66,5 +66,7 @@ class Settings:
     """Ask the model for a sentence about the result: its figures are checked, its words are not (docs/evals.md)."""
     house_rules: bool = True
     """Tell the model the house rules in `CODEAGENT.md`."""
+    next_questions: bool = True
+    """Offer questions below a result that templates answer; each is tried in a spare sandbox first."""
     history_path: str = ""
     """SQLite file; empty for the Jupyter data directory."""

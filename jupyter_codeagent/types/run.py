@@ -161,6 +161,8 @@ class AgentRun:
     """Notes for the user: corrections, dropped outputs, a replaced sandbox."""
     replayed_from: str = ""
     """Run whose code was executed again without a model."""
+    next_questions: tuple[str, ...] = ()
+    """Questions that go on from the result; in its session their programs are known and were tried."""
     cell_state: CellState = "pending"
     placed: Placed = ""
 

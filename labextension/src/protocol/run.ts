@@ -200,6 +200,8 @@ export interface IRun {
   placed?: '' | 'inserting' | 'cells' | 'kept' | 'undelivered' | 'output' | 'nowhere';
   /** Run whose code was executed again without asking a model; with `kept` its cells show this result too. */
   replayed_from?: string;
+  /** What its kernel can answer next without a model. Not in records of older versions. */
+  next_questions?: string[];
 }
 
 export const isToolCall = shape({
@@ -288,6 +290,7 @@ export const isRun = shape({
   model_calls: optional(arrayOf(shape({ purpose: string, kinds: arrayOf(string) }))),
   usage: shape({ prompt_tokens: number, completion_tokens: number, cached_tokens: number }),
   notes: arrayOf(string),
+  next_questions: optional(arrayOf(string)),
   cell_state: oneOf('pending', 'accepted', 'discarded', 'edited')
 });
 

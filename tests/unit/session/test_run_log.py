@@ -349,6 +349,8 @@ def test_a_version_of_a_result_of_another_branch_goes_on_from_what_that_result_w
     assert run_log.result_before(run_log.find("c")) == "b"
     assert run_log.result_before(run_log.find("d")) == "", "it is where the next question goes on"
     assert run_log.result_before(run_log.find("a")) == ""
+
+
 def test_the_next_finding_goes_below_the_last_one_that_is_still_in_the_notebook(run_log: RunLog) -> None:
     assert run_log.last_of_exploration("e") is None
     for run_id in ("a", "b", "c"):

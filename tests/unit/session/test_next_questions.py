@@ -1,0 +1,60 @@
+"""What of the tried programs is worth offering, and the names that they may assign to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_codeagent.session.next_questions import is_worth_showing, with_free_names
+from jupyter_codeagent.session.replay import is_same_question
+from jupyter_codeagent.types.run import NO_MODEL, AgentRequest, AgentRun
+from jupyter_codeagent.types.sandbox import ExecutionResult
+
+TABLE = "region  mean\nnorth   12.5\nsouth   17.25"
+
+
+def result(text: str, **changes: Any) -> ExecutionResult:
+    output: Any = {
+        "output_type": "execute_result",
+        "data": {"text/plain": text},
+        "metadata": {},
+        "execution_count": 1,
+    }
+    return ExecutionResult(**{"status": "ok", "outputs": (output,), **changes})
+
+
+@pytest.mark.parametrize(
+    ("shown", "seen", "worth"),
+    [
+        (result(TABLE), "", True),
+        (result(TABLE), "north 12.5003\nsouth 17.25\nwest 3", False),
+        (result(TABLE), "north 12.5", True),
+        (result("Empty DataFrame\nColumns: [a 1]\nIndex: []"), "", False),
+        (result("shape: (0, 2)"), "", False),
+        (result("no figure"), "", False),
+        (result(TABLE, status="error"), "", False),
+        (result(TABLE, status="timeout"), "", False),
+    ],
+)
+def test_a_program_is_offered_that_ended_well_with_figures_that_are_new(
+    shown: ExecutionResult, seen: str, worth: bool
+) -> None:
+    assert is_worth_showing(shown, seen) is worth
+
+
+def test_what_the_user_has_bound_meanwhile_is_not_assigned_to() -> None:
+    code = 'by_region = shop.groupby("region").size()\nprint("by_region")\nby_region.to_frame("rows")'
+    renamed = with_free_names(code, {"by_region", "shop", "by_region_2"})
+    assert renamed == code.replace("by_region.to", "by_region_3.to").replace("by_region = ", "by_region_3 = ")
+    assert with_free_names(code, {"shop"}) == code
+
+
+def test_the_answer_of_a_template_is_the_same_for_any_model_while_the_data_is_the_same() -> None:
+    def asked(model: str, prompt: str = "How?") -> AgentRun:
+        request = AgentRequest(prompt=prompt, model=model)
+        return AgentRun(id="a", request=request, status="ok", started_at=0.0, described_sha256=model)
+
+    assert is_same_question(asked(NO_MODEL), asked("qwen"))
+    assert not is_same_question(asked(NO_MODEL, "Why?"), asked("qwen"))
+    assert not is_same_question(asked("llama"), asked("qwen"))
