@@ -131,6 +131,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
         connections,
         decorations,
         decisions,
+        actions,
         memory,
         notifications,
         preferences,

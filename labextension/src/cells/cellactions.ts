@@ -10,8 +10,11 @@ import { newCodeCell } from '../notebook/edits';
 import { insertCells } from '../notebook/insertion';
 import { isWritable, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
+import { agentCell, insertAndRun } from '../prompts/askcell';
 import { askFromSource, explainSource, fixSource } from '../prompts/followups';
+import { escapeExpressions } from '../prompts/magicline';
 import { runIfUnchanged } from '../prompts/runcell';
+import type { IRun } from '../protocol/run';
 import type { CellDecisions } from './celldecisions';
 
 export interface ICellActionsOptions {
@@ -28,7 +31,8 @@ export class CellActions {
       let before = '';
       connection.model.changed.connect((_, state) => {
         // A run under way reports many times a second.
-        const now = `${state.link} ${state.runs.map(run => run.id).join(' ')}`;
+        const runs = state.runs.map(run => [run.id, ...(run.next_questions ?? [])].join(' '));
+        const now = `${state.link} ${runs.join(' ')}`;
         if (now !== before) {
           before = now;
           this._changed.emit();
@@ -60,8 +64,26 @@ export class CellActions {
 
   /** The question of a run, if this kernel knows it: only then does the model know what is spoken of. */
   question(panel: NotebookPanel, runId: string): string | undefined {
-    const runs = this.canAsk(panel) ? this._options.connections.of(panel)!.model.state.runs : [];
-    return runs.find(run => run.id === runId)?.request.prompt;
+    return this._knownRun(panel, runId)?.request.prompt;
+  }
+
+  /** What this kernel can answer next; one that was started since has no programs for it. */
+  nextQuestions(panel: NotebookPanel, runId: string): readonly string[] {
+    return this._knownRun(panel, runId)?.next_questions ?? [];
+  }
+
+  /** Ask it below the result's cells, or below the active cell where these are gone; asked again, the same cell runs. */
+  async askNext(panel: NotebookPanel, runId: string, question: string): Promise<void> {
+    const notebook = sharedNotebook(panel)!;
+    const source = agentCell(escapeExpressions(question));
+    const last = notebook.cells.filter(cell => provenance(cell)?.run_id === runId).pop();
+    if (!last) {
+      await insertAndRun(panel, source);
+      return;
+    }
+    const next = notebook.cells[notebook.cells.indexOf(last) + 1];
+    const asking = next?.getSource() === source ? next.id : this._insert(panel, last.id, source);
+    await this._run(panel, asking, source);
   }
 
   /** Ask for a repair below the failed cell; asked again, the same cell runs again. */
@@ -91,6 +113,11 @@ export class CellActions {
       editor?.focus();
       editor?.setCursorPosition(editor.getPositionAt(source.length)!);
     });
+  }
+
+  private _knownRun(panel: NotebookPanel, runId: string): IRun | undefined {
+    const runs = this.canAsk(panel) ? this._options.connections.of(panel)!.model.state.runs : [];
+    return runs.find(run => run.id === runId);
   }
 
   /** With the last cell of the run's block, the run's question and its id. */

@@ -60,6 +60,8 @@ let known: Map<string, string>;
 /** What the history has, by run. */
 const records = new Map<string, IRun>();
 let actions: { changed: Signal<object, void>; showButtons: boolean } & Record<string, unknown>;
+/** What the kernel can answer next, whatever the run. */
+let nextQuestions: string[] = [];
 /** How it goes with the version that is asked for. */
 let refining: IRefinement | null;
 let refiningChanged: Signal<object, string>;
@@ -100,9 +102,12 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     question: (_: unknown, runId: string) => known.get(runId),
     fix: async () => void done.push('fix'),
     explain: async () => void done.push('explain'),
+    nextQuestions: () => nextQuestions,
+    askNext: async (_: unknown, ...about: string[]) => void done.push(`next ${about.join(' ')}`),
     askFrom: async () => void done.push('ask from')
   };
   records.clear();
+  nextQuestions = [];
   refining = null;
   refiningChanged = new Signal<object, string>({});
   const refinements = {
@@ -331,6 +336,32 @@ it('a result can be explained, and asked from, below its last cell, while the ke
   press(result, 'Explain');
   press(result, 'Ask from here');
   expect(done).toEqual(['explain', 'ask from']);
+});
+
+it('a result has the questions that its kernel can answer next, each of which a click asks, also when accepted', async () => {
+  const fresh = notebookOf('%%agent\none');
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: [cellsOf('r')[0]] });
+  const [, code] = show(fresh);
+  const line = (): Element | null => code.node.querySelector('.jp-CodeAgent-nextQuestions');
+  const texts = (): (string | null)[] => [...line()!.querySelectorAll('button')].map(one => one.textContent);
+  known.set('r', 'one');
+  await refreshed();
+  expect(line()).toBeNull();
+  nextQuestions = ['How does <b>a</b> differ by b?', 'Which rows?'];
+  actions.changed.emit();
+  await refreshed();
+  await vi.waitFor(() => expect(texts()).toEqual(nextQuestions));
+  expect(line()!.getAttribute('aria-label')).toBe('Next questions');
+  expect(line()!.querySelector('b')).toBeNull();
+  line()!.querySelectorAll('button')[1].click();
+  expect(done).toEqual(['next r Which rows?']);
+  setRunState(notebook, 'r', 'accepted');
+  await refreshed();
+  expect(texts()).toEqual(nextQuestions);
+  known.clear(); // another kernel
+  actions.changed.emit();
+  await refreshed();
+  expect(line()).toBeNull();
 });
 
 it('without the buttons, by the user’s setting, the context menu still knows the cell', async () => {

@@ -24,6 +24,7 @@ import type { CellActions } from './cellactions';
 import type { CellDecisions } from './celldecisions';
 import { findCell } from './celldecisions';
 import { CellFooters, kindOf } from './cellfooters';
+import { NextQuestions } from './nextquestions';
 import { OriginBadge } from './originbadge';
 import type { ICellBarActions, IDisplayedVersion, Keys } from './pendingbar';
 import { pendingBar, appearanceOf, singleCellButtons } from './pendingbar';
@@ -102,6 +103,7 @@ export class NotebookDecorations implements IDisposable {
       }
     });
     this._verdictLines = new VerdictLines({ panel: _panel, ..._options });
+    this._nextQuestions = new NextQuestions({ panel: _panel, ..._options });
     this._originBadges = new OriginBadge(_options);
     this._promptCells = new PromptCells({ panel: _panel, trans: _options.trans });
     _panel.content.activeCellChanged.connect(this._promptCells.showAsking, this._promptCells);
@@ -213,6 +215,7 @@ export class NotebookDecorations implements IDisposable {
       this._originBadges.update(cell);
       const kind = kindOf(cell, results.get(cell.model.id), canAsk, knows);
       this._footers.update(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
+      this._nextQuestions.update(cell, kind === 'result' ? results.get(cell.model.id)!.runId : '');
       this._verdictLines.update(cell, block && cell instanceof CodeCell ? block.runId : '');
     }
     this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);
@@ -304,6 +307,7 @@ export class NotebookDecorations implements IDisposable {
 
   private readonly _footers: CellFooters;
   private readonly _verdictLines: VerdictLines;
+  private readonly _nextQuestions: NextQuestions;
   private readonly _originBadges: OriginBadge;
   private readonly _promptCells: PromptCells;
   private _appearances = new WeakMap<Cell, string>();

@@ -10,6 +10,7 @@ import React from 'react';
 import { attempt } from '../common/attempt';
 import type { IRun } from '../protocol/run';
 import { VerdictLine } from '../verdict/verdictline';
+import { NEXT_CLASS } from './nextquestions';
 import type { Refinements } from './refinements';
 
 export interface IVerdictLinesOptions {
@@ -52,7 +53,9 @@ export class VerdictLines {
     const line = new CellVerdict(cell, run, this._options);
     this._lines.set(cell, line);
     const layout = cell.layout as PanelLayout;
-    const tools = layout.widgets.findIndex(widget => widget.hasClass('jp-CodeAgent-cellTools'));
+    const tools = layout.widgets.findIndex(
+      widget => widget.hasClass('jp-CodeAgent-cellTools') || widget.hasClass(NEXT_CLASS)
+    );
     layout.insertWidget(tools < 0 ? layout.widgets.length : tools, line);
   }
 

@@ -13,6 +13,7 @@ import React, {
   useSyncExternalStore
 } from 'react';
 
+import type { CellActions } from '../cells/cellactions';
 import type { CellDecisions } from '../cells/celldecisions';
 import type { CellDecorations } from '../cells/celldecorations';
 import type { Keys } from '../cells/pendingbar';
@@ -34,6 +35,7 @@ export interface IPanelServices {
   connections: KernelConnections;
   decorations: Pick<CellDecorations, 'changed'>;
   decisions: CellDecisions;
+  actions: Pick<CellActions, 'askNext'>;
   history: HistoryClient;
   historyActions: HistoryActions;
   /** The history as the panel shows it; it outlives a change of tabs. */

@@ -46,6 +46,7 @@ export function servicesOf(changes: Partial<IPanelServices> | object = {}): IPan
       isRecorded: () => false
     },
     decisions: {},
+    actions: {},
     history: {},
     memory: new PanelMemory(),
     notifications: { activity: [], changed: new Signal(nothing), reveal: () => undefined },

@@ -5,6 +5,7 @@ import type { IAgentState } from '../../comm/agentstate';
 import { currentRun } from '../../comm/agentstate';
 import type { KernelConnection } from '../../comm/connection';
 import type { IProgress } from '../../comm/progress';
+import { attempt } from '../../common/attempt';
 import { runStatusLabel } from '../../common/labels';
 import type { IRun } from '../../protocol/run';
 import { Chip, Empty, Fold, Section } from '../controls/basics';
@@ -41,6 +42,17 @@ export function KernelRuns(props: {
   );
 }
 
+/** What asks one of the next questions of a run, in the notebook that is looked at. */
+function useNext(runId: string): (question: string) => void {
+  const { trans, tracker, actions } = useServices();
+  return question => {
+    const panel = tracker.currentWidget;
+    if (panel) {
+      void attempt(trans, trans.__('Ask the next question'), () => actions.askNext(panel, runId, question));
+    }
+  };
+}
+
 function LiveRun(props: { connection: KernelConnection; run: IRun; state: IAgentState }): JSX.Element {
   const { connection, run, state } = props;
   return (
@@ -50,6 +62,20 @@ function LiveRun(props: { connection: KernelConnection; run: IRun; state: IAgent
       pulls={state.pulls}
       onStop={() => connection.send({ type: 'stop', run_id: run.id })}
       onPull={name => connection.pull(run.id, name)}
+      onNext={useNext(run.id)}
+      canInsert
+    />
+  );
+}
+
+function EarlierRun(props: { connection: KernelConnection; run: IRun; state: IAgentState }): JSX.Element {
+  const { connection, run, state } = props;
+  return (
+    <Run
+      run={run}
+      pulls={state.pulls}
+      onPull={name => connection.pull(run.id, name)}
+      onNext={useNext(run.id)}
       canInsert
     />
   );
@@ -120,7 +146,7 @@ function Earlier(props: {
                 </span>
               }
             >
-              <Run run={run} pulls={state.pulls} onPull={name => connection.pull(run.id, name)} canInsert />
+              <EarlierRun connection={connection} run={run} state={state} />
             </Fold>
           </li>
         ))}

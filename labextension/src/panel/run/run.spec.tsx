@@ -98,6 +98,18 @@ describe('a run', () => {
     expect(ended.querySelector('.jp-CodeAgent-stream')).toBeNull();
   });
 
+  it('asks a next question at a press, and shows none where no kernel can answer it', async () => {
+    const asked: string[] = [];
+    const shown = run({ next_questions: ['Which rows?', '<i>x</i>'] });
+    const host = await render(<Run run={shown} onNext={question => asked.push(question)} />);
+    await press(host, 'Which rows?');
+    expect(asked).toEqual(['Which rows?']);
+    expect(host.querySelector('i')).toBeNull();
+    await unmount();
+    const recorded = await render(<Run run={shown} />);
+    await expect(press(recorded, 'Which rows?')).rejects.toThrow('no button');
+  });
+
   it('opens the last step of a failed run, and none of one whose result is shown', async () => {
     const open = async (status: 'ok' | 'failed'): Promise<boolean[]> => {
       const host = await render(<Run run={run({ status })} />);

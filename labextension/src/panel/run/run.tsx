@@ -27,6 +27,8 @@ export function Run(props: {
   /** Line of its code that is marked, and how to mark another; from 1. */
   line?: number;
   onLine?: (line: number) => void;
+  /** Ask one of its next questions; only where its kernel has their programs. */
+  onNext?: (question: string) => void;
 }): JSX.Element {
   const { trans, cellStates, connections } = useServices();
   useSignal(cellStates.changed);
@@ -64,11 +66,36 @@ export function Run(props: {
         ))}
       <VerdictLine run={run} trans={trans} line={props.line} onLine={props.onLine} />
       <Results run={run} pulls={props.pulls} onPull={running ? undefined : props.onPull} />
+      <NextQuestions run={run} onNext={props.onNext} />
       {run.notes.map(note => (
         <p key={note} className="jp-CodeAgent-quiet">
           {note}
         </p>
       ))}
     </article>
+  );
+}
+
+function NextQuestions(props: { run: IRun; onNext?: (question: string) => void }): JSX.Element | null {
+  const { trans } = useServices();
+  const { run, onNext } = props;
+  const questions = run.next_questions ?? [];
+  if (!onNext || questions.length === 0) {
+    return null;
+  }
+  return (
+    <div className="jp-CodeAgent-nextQuestions" role="group" aria-label={trans.__('Next questions')}>
+      <span className="jp-CodeAgent-cellBarLabel">{trans.__('Next:')}</span>
+      {questions.map(question => (
+        <button
+          key={question}
+          type="button"
+          className="jp-CodeAgent-nextQuestion"
+          onClick={() => onNext(question)}
+        >
+          {question}
+        </button>
+      ))}
+    </div>
   );
 }
