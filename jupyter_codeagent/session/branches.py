@@ -98,7 +98,7 @@ class Branches:
             return ""
         watcher = RerunWatcher(new_run(prepared.request, prepared.manifest, TaggedText()))
         task = self.background.submit(self._execute(known, prepared, watcher, origin))
-        self.current_run.start_rerun(task)
+        self.current_run.start_rerun(task, origin.request)
         problem = self.background.wait(task, lambda: display.progress(*watcher.latest))
         return f"{_quoted(known)} did not run again: {problem}" if problem else ""
 
