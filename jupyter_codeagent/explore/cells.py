@@ -11,6 +11,7 @@ from jupyter_codeagent.explore.overview import overview_program, overview_words
 from jupyter_codeagent.explore.programs import program
 from jupyter_codeagent.explore.ranking import choose
 from jupyter_codeagent.explore.words import words
+from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
 
 
@@ -36,7 +37,12 @@ class FindingCell:
 
 
 def cells_of(
-    exploration: Exploration, *, goal: str, taken: Collection[str], personal: Mapping[str, Collection[str]]
+    exploration: Exploration,
+    *,
+    goal: str,
+    taken: Collection[str],
+    personal: Mapping[str, Collection[str]],
+    charts: ChartLibrary = "matplotlib",
 ) -> tuple[FindingCell, ...]:
     """Return the cells in the order in which they are inserted.
 
@@ -48,11 +54,13 @@ def cells_of(
         Names of the live kernel, which no program binds.
     personal
         Columns by table of which no values are shown.
+    charts
+        The library that draws charts.
     """
     chosen = choose(exploration, columns_meant(exploration, goal))
     overviews = [_overview_cell(exploration, one, taken, personal) for one in exploration.tables]
     findings = (*chosen.joins, *chosen.quality, *chosen.insights)
-    return (*overviews, *(_finding_cell(exploration, one, taken, personal) for one in findings))
+    return (*overviews, *(_finding_cell(exploration, one, taken, personal, charts) for one in findings))
 
 
 def _overview_cell(
@@ -73,7 +81,11 @@ def _overview_cell(
 
 
 def _finding_cell(
-    exploration: Exploration, finding: Finding, taken: Collection[str], personal: Mapping[str, Collection[str]]
+    exploration: Exploration,
+    finding: Finding,
+    taken: Collection[str],
+    personal: Mapping[str, Collection[str]],
+    charts: ChartLibrary,
 ) -> FindingCell:
     said = words(finding)
     return FindingCell(
@@ -81,7 +93,7 @@ def _finding_cell(
         words=said.line,
         words_without_figures=said.title,
         figures=said.figures,
-        code=program(finding, exploration, taken, personal).strip(),
+        code=program(finding, exploration, taken, personal, charts=charts).strip(),
         table=finding.table,
         finding=finding,
     )

@@ -178,7 +178,16 @@ SHAPES: Mapping[FindingKind, Shape] = {
     "impossible": Shape(
         {"count": count, "why": _one_of("negative", "sentinel"), "value": _or_none(_figure_or_level)}, (1, 1)
     ),
-    "skew": Shape({"mean": figure, "median": figure, "skewness": figure}, (1, 1)),
+    "skew": Shape(
+        {
+            "mean": figure,
+            "median": figure,
+            "skewness": figure,
+            "lowest": _or_none(figure),
+            "highest": _or_none(figure),
+        },
+        (1, 1),
+    ),
     "group_difference": Shape(
         {
             "highest": _level,

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from jupyter_codeagent.explore.programs.charts import (
-    BLUE,
-    Chart,
-    axis_name,
-    few_bars,
-    height_for,
-    labels,
-    rounded_table,
-)
+from jupyter_codeagent.explore.programs.chart_text import labels
+from jupyter_codeagent.explore.programs.charts import axis_name, draw, height_for, rounded_table
 from jupyter_codeagent.explore.programs.draft import Draft, literal
+from jupyter_codeagent.explore.programs.forms import Bars
 
 MOST_EXAMPLES = 10
 MOST_ACROSS = 6
@@ -34,11 +28,9 @@ def counts(draft: Draft) -> None:
             f'{by} = {by}.sort_values(ascending=False, kind="stable").head({draft.most})',
         )
         table, sizes, total = f"{by}.to_frame({literal(n)})", by, f"{by}.sum()"
-    chart = Chart(draft)
-    chart.write(
-        f'{chart.ax}.barh({labels(draft, by, 0, "level")}, {sizes}, color="{BLUE}")',
-        f"{chart.ax}.invert_yaxis()",
-        few_bars(chart, levels),
+    draw(
+        draft,
+        Bars(labels=labels(draft, by, 0, "level"), values=sizes, rows=levels, first_on_top=True),
         x="rows",
         y=axis_name(draft, 0) + (" (the most frequent)" if levels > draft.most else ""),
         n=total,

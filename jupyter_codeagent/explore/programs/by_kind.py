@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from jupyter_codeagent.explore.programs import groups, joins, pairs, quality, strata, times
 from jupyter_codeagent.explore.programs.draft import Draft
+from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.exploration import Exploration, Finding, FindingKind
 
 _WRITERS: Mapping[FindingKind, Callable[[Draft], None]] = {
@@ -38,6 +39,8 @@ def program(
     exploration: Exploration,
     taken: Collection[str] = (),
     leave_out: Mapping[str, Collection[str]] | None = None,
+    *,
+    charts: ChartLibrary = "matplotlib",
 ) -> str:
     """Return the program that shows a finding: plain pandas or polars, whichever its table is made of.
 
@@ -47,7 +50,9 @@ def program(
         Names of the user's, which the program does not assign to.
     leave_out
         Personal columns by table, whose values are not shown.
+    charts
+        The library that draws the chart.
     """
-    draft = Draft(finding, exploration, taken, leave_out)
+    draft = Draft(finding, exploration, taken, leave_out, charts=charts)
     _WRITERS[finding.kind](draft)
     return draft.text()

@@ -10,6 +10,7 @@ from keyword import iskeyword
 from jupyter_codeagent.explore.names import slug
 from jupyter_codeagent.explore.words import Words, digits_of, words
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.exploration import ColumnOverview, Exploration, Finding, TableOverview
 
 MOST_ROWS = {"pandas": 12, "polars": 10}
@@ -18,15 +19,19 @@ MOST_SHOWN_COLUMNS = 7
 MAX_COMMENT_CHARS = 300
 MAX_LABEL_CHARS = 40
 _IMPORTS = {
+    "alt": "import altair as alt",
     "plt": "import matplotlib.pyplot as plt",
     "np": "import numpy as np",
     "pd": "import pandas as pd",
+    "go": "import plotly.graph_objects as go",
     "pl": "import polars as pl",
     "datetime": "from datetime import datetime",
     "ConciseDateFormatter": "from matplotlib.dates import ConciseDateFormatter",
 }
 """In the order of isort, but for the standard library, which comes first."""
 _TEXT_TYPES = ("str", "object", "string", "String", "Utf8", "large_string")
+ORDERED = "category ordered"
+"""How the report calls categories of pandas that are texts and have an order."""
 _NUMBER_WORD = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|True|False")
 
 
@@ -40,8 +45,11 @@ class Draft:
         taken: Collection[str] = (),
         leave_out: Mapping[str, Collection[str]] | None = None,
         title: str = "",
+        *,
+        charts: ChartLibrary = "matplotlib",
     ) -> None:
         """Begin the program; without a `title` it has that of the finding."""
+        self.charts = charts
         self.finding = finding
         self.exploration = exploration
         self.overview = exploration.overview(finding.table) or TableOverview(
@@ -107,6 +115,11 @@ class Draft:
     def observed(self, *places: int) -> str:
         """Return the argument of `groupby` that leaves out categories without rows."""
         return ", observed=True" if self.is_category(*places) else ""
+
+    def has_order(self, place: int) -> bool:
+        """Check whether the categories of a column have an order of their own, in which libraries sort them."""
+        stored = self.column(place).type.lower()
+        return stored.startswith(("int", "uint", "float", "enum")) or stored == ORDERED
 
     def level(self, place: int, fact: str) -> str:
         """Return a category as a literal of the column's type."""

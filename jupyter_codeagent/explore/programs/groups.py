@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from jupyter_codeagent.explore.names import bare
+from jupyter_codeagent.explore.programs.chart_text import labels
 from jupyter_codeagent.explore.programs.charts import (
-    BLUE,
-    GREY,
-    VERMILION,
-    Chart,
     axis_name,
+    draw,
     ends_shown,
-    few_bars,
     height_for,
-    labels,
     rounded_table,
     shown_rows,
+    span_decades,
 )
 from jupyter_codeagent.explore.programs.draft import Draft, literal
+from jupyter_codeagent.explore.programs.forms import Bars, Intervals
 
 FEWEST_ROWS = 10
 """Rows that a group needs to be shown, as the search has it: few rows have extreme means by chance."""
@@ -25,7 +23,7 @@ FEWEST_ROWS = 10
 def group_difference(draft: Draft) -> None:
     """Write means by group with their intervals."""
     levels = draft.finding.count("levels")
-    in_order = levels <= draft.most and draft.column(1).type.lower().startswith(("int", "uint", "float"))
+    in_order = levels <= draft.most and draft.has_order(1)
     rows, by = draft.rows(numbers=[0]), draft.by(1)
     mean, n, error = draft.label("mean"), draft.label("n"), draft.label("error")
     value, group = draft.col(0), draft.col(1)
@@ -56,17 +54,17 @@ def group_difference(draft: Draft) -> None:
             shown_rows(draft, by, levels),
         )
         table = f"{by}[[{literal(mean)}, {literal(n)}]]"
-    chart = Chart(draft)
-    chart.write(
-        f"{chart.ax}.errorbar(",
-        f"    {by}[{literal(mean)}],",
-        f"    {labels(draft, by, 1, 'highest', 'lowest')},",
-        f"    xerr=1.96 * {by}[{literal(error)}],",
-        '    fmt="o",',
-        f'    color="{BLUE}",',
-        ")",
-        f'{chart.ax}.axvline({rows}[{value}].mean(), color="{GREY}", linestyle="--", linewidth=1)',
-        few_bars(chart, levels),
+    form = Intervals(
+        labels=labels(draft, by, 1, "highest", "lowest"),
+        values=f"{by}[{literal(mean)}]",
+        error=f"{by}[{literal(error)}]",
+        reference=f"{rows}[{value}].mean()",
+        rows=levels,
+        log=span_decades(draft.finding.number("lowest_mean"), draft.finding.number("highest_mean")),
+    )
+    draw(
+        draft,
+        form,
         x=f"mean {axis_name(draft, 0)} with 95 % interval (dashed: all rows)",
         y=axis_name(draft, 1) + ends_shown(draft, levels),
         n=f"{by}['{n}'].sum()",
@@ -78,6 +76,7 @@ def group_difference(draft: Draft) -> None:
 def association(draft: Draft) -> None:
     """Write the share of one category within each category of another."""
     levels, most = draft.finding.count("levels_a"), draft.most - 2
+    in_order = levels <= draft.most and draft.has_order(0)
     rows = draft.rows(levels={0: ("a_level",), 1: ("b_level",)})
     known, share, overall = draft.name("known"), draft.name("share"), draft.name("overall")
     percent, n = draft.label("share %"), draft.label("n")
@@ -95,7 +94,7 @@ def association(draft: Draft) -> None:
             f"    .filter(pl.col({a}).is_in([*{top}, {a_level}]))  # the most frequent"
             if levels > draft.most
             else "",
-            f"    .sort({literal(percent)})",
+            f"    .sort({a if in_order else literal(percent)})",
             ")",
         )
         everything = f'pl.DataFrame({{{a}: ["all"], {literal(percent)}: [{overall}], "{n}": [{known}.height]}})'
@@ -112,7 +111,8 @@ def association(draft: Draft) -> None:
             f"{hit} = 100 * ({known}[{b}] == {b_level}).astype(float)",
             f'{share} = {hit}.groupby({known}[{a}]{draft.observed(0)}).agg(["mean", "count"])',
             f"{share} = {share}.set_axis([{literal(percent)}, {literal(n)}], axis=1)",
-            f"{share} = {share}[{share}[{literal(n)}] >= {FEWEST_ROWS}].sort_values({literal(percent)})",
+            f"{share} = {share}[{share}[{literal(n)}] >= {FEWEST_ROWS}]"
+            + ("" if in_order else f".sort_values({literal(percent)})"),
             f"{share} = {share}[{share}.index.isin([*{top}, {a_level}])]  # the most frequent"
             if levels > draft.most
             else "",
@@ -121,13 +121,17 @@ def association(draft: Draft) -> None:
         levels_shown = f"{share}.index"
         everything = f'pd.DataFrame({{{literal(percent)}: {overall}, {literal(n)}: len({known})}}, index=["all"])'
         table = f"pd.concat([{share}, {everything}]).round(1)"
-    chart = Chart(draft)
-    colours = draft.name("colors")
-    chart.write(
-        f'{colours} = ["{VERMILION}" if level == {a_level} else "{BLUE}" for level in {levels_shown}]',
-        f"{chart.ax}.barh({labels(draft, share, 0, 'a_level')}, {share}[{literal(percent)}], color={colours})",
-        f'{chart.ax}.axvline({overall}, color="0.3", linestyle="--", linewidth=1)',
-        few_bars(chart, levels),
+    form = Bars(
+        labels=labels(draft, share, 0, "a_level"),
+        values=f"{share}[{literal(percent)}]",
+        rows=levels,
+        levels=levels_shown,
+        level=a_level,
+        reference=overall,
+    )
+    draw(
+        draft,
+        form,
         x=f"% of rows with {axis_name(draft, 1)} {bare(draft.finding.text('b_level'))} (dashed: all rows)",
         y=axis_name(draft, 0) + (" (the most frequent)" if levels > draft.most else ""),
         n=f"len({known})",
@@ -139,6 +143,7 @@ def association(draft: Draft) -> None:
 def missing_by_group(draft: Draft) -> None:
     """Write the share of missing values by group, and that of one group against the others."""
     levels = draft.finding.count("levels")
+    in_order = levels <= draft.most and draft.has_order(1)
     rows = draft.rows(levels={1: ("level",)})
     by, against, known = draft.by(1), draft.name("against"), draft.name("known")
     percent, n = draft.label("missing %"), draft.label("n")
@@ -150,7 +155,8 @@ def missing_by_group(draft: Draft) -> None:
         draft.write(
             f"{known} = {rows}.drop_nulls({group})",
             f"{by} = {known}.group_by({group}).agg({shares})",
-            f"{by} = {by}.filter(pl.col({literal(n)}) >= {FEWEST_ROWS}).sort({literal(percent)})",
+            f"{by} = {by}.filter(pl.col({literal(n)}) >= {FEWEST_ROWS})"
+            f".sort({group if in_order else literal(percent)})",
             shown_rows(draft, by, levels),
             f"{against} = {known}.group_by({side}.alias({group})).agg({shares}).sort({literal(percent)})",
         )
@@ -161,19 +167,17 @@ def missing_by_group(draft: Draft) -> None:
             f"{known} = {rows}.dropna(subset={group})",
             f"{missing} = 100.0 * {known}[{value}].isna()",
             f'{by} = {missing}.groupby({known}[{group}]{draft.observed(1)}).agg(["mean", "count"])',
-            f'{by} = {by}.query("count >= {FEWEST_ROWS}")["mean"].sort_values()',
+            f'{by} = {by}.query("count >= {FEWEST_ROWS}")["mean"]' + ("" if in_order else ".sort_values()"),
             shown_rows(draft, by, levels),
             f'{side} = ({known}[{group}] == {level}).map({{True: {name}, False: "all others"}})',
             f'{against} = {missing}.groupby({side}).agg(["mean", "count"])'
             f".set_axis([{literal(percent)}, {literal(n)}], axis=1)",
         )
         values, levels_shown = by, f"{by}.index"
-    chart = Chart(draft)
-    colours = draft.name("colors")
-    chart.write(
-        f'{colours} = ["{VERMILION}" if level == {level} else "{BLUE}" for level in {levels_shown}]',
-        f"{chart.ax}.barh({labels(draft, by, 1, 'level')}, {values}, color={colours})",
-        few_bars(chart, levels),
+    form = Bars(labels=labels(draft, by, 1, "level"), values=values, rows=levels, levels=levels_shown, level=level)
+    draw(
+        draft,
+        form,
         x=f"% of rows without {axis_name(draft, 0)}",
         y=axis_name(draft, 1) + ends_shown(draft, levels),
         n=f"len({known})",

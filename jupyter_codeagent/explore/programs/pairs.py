@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from jupyter_codeagent.explore.figures import rounded
-from jupyter_codeagent.explore.programs.charts import BLUE, VERMILION, Chart, axis_name
+from jupyter_codeagent.explore.programs.charts import axis_name, draw, span_decades
 from jupyter_codeagent.explore.programs.draft import Draft, literal
+from jupyter_codeagent.explore.programs.forms import Curve, Points
 from jupyter_codeagent.types.exploration import Finding
 
 MOST_POINTS = 5_000
 """Rows up to which each is a point; of more, a point would hide others."""
-DECADES = 1_000
 STRONG_SKEW = 4.0
 
 
@@ -22,10 +22,17 @@ def correlation(draft: Draft) -> None:
     else:
         draft.write(f"{pairs} = {rows}[[{x}, {y}]].dropna()")
     curve = draft.finding.text("form") == "curve"
-    chart = Chart(draft)
-    chart.write(
-        *_points(draft, chart, pairs),
-        *(_line_of_means(draft, chart, pairs) if curve else ()),
+    series = f"{pairs}[{x}]", f"{pairs}[{y}]"
+    form = Points(
+        x=series[0],
+        y=series[1],
+        scales=(_scale(draft, 0, series[0]), _scale(draft, 1, series[1])),
+        dense=draft.finding.count("n") > MOST_POINTS,
+        curve=_line_of_means(draft, pairs) if curve else None,
+    )
+    draw(
+        draft,
+        form,
         x=axis_name(draft, 0),
         y=axis_name(draft, 1),
         n=f"len({pairs})",
@@ -39,48 +46,33 @@ def correlation(draft: Draft) -> None:
         draft.write(f'pd.DataFrame({{"r": {pairs}.corr("spearman").loc[{x}, {y}].round(2), "n": [len({pairs})]}})')
 
 
-def _points(draft: Draft, chart: Chart, pairs: str) -> list[str]:
-    x, y = f"{pairs}[{draft.col(0)}]", f"{pairs}[{draft.col(1)}]"
-    scales = [_scale(draft, place, series) for place, series in enumerate((x, y))]
-    if draft.finding.count("n") > MOST_POINTS:
-        named = "".join(f", {axis}scale={scale}" for axis, scale in zip("xy", scales, strict=True) if scale)
-        cells, fig, ax = draft.name("cells"), chart.fig, chart.ax
-        return [
-            f'{cells} = {ax}.hexbin({x}, {y}, gridsize=40, mincnt=1, bins="log", cmap="Blues"{named})',
-            f'{fig}.colorbar({cells}, label="rows")',
-        ]
-    lines = [f'{chart.ax}.scatter({x}, {y}, s=12, alpha=0.4, color="{BLUE}", edgecolors="none")']
-    lines += [f"{chart.ax}.set_{axis}scale({scale})" for axis, scale in zip("xy", scales, strict=True) if scale]
-    return lines
-
-
 def _scale(draft: Draft, place: int, series: str) -> str:
     """Return the expression for the scale of an axis; empty where it is linear."""
     name = draft.finding.columns[place]
     for one in draft.exploration.findings:
         if one.table != draft.table or one.columns != (name,):
             continue
-        if spans_decades(one):
+        if one.kind == "outliers" and spans_decades(one):
             return '"log"'
-        if one.kind == "skew" and one.number("skewness") > STRONG_SKEW:
+        if one.kind == "skew" and (spans_decades(one) or one.number("skewness") > STRONG_SKEW):
             return f'"log" if {series}.min() > 0 else "linear"'
     return ""
 
 
 def spans_decades(finding: Finding) -> bool:
-    """Check whether the extremes of a column are known to lie more than three decades apart."""
-    lowest = finding.number("lowest")
-    return finding.kind == "outliers" and 0 < lowest < finding.number("highest") / DECADES
+    """Check whether the extremes of a column are known, and lie more than three decades apart."""
+    is_known = finding.kind in {"outliers", "skew"} and finding.has("lowest") and finding.has("highest")
+    return is_known and span_decades(finding.number("lowest"), finding.number("highest"))
 
 
-def _line_of_means(draft: Draft, chart: Chart, pairs: str) -> list[str]:
+def _line_of_means(draft: Draft, pairs: str) -> Curve:
     x, y, means = draft.col(0), draft.col(1), draft.name("means")
     if draft.is_polars:
         bins = f"(20 * pl.col({x}).rank() / len({pairs})).ceil()"
         line = f'{means} = {pairs}.group_by({bins}.alias("bin")).agg(pl.col({x}, {y}).mean()).sort({x})'
     else:
         line = f'{means} = {pairs}.groupby(pd.qcut({pairs}[{x}], 20, duplicates="drop"), observed=True).mean()'
-    return [line, f'{chart.ax}.plot({means}[{x}], {means}[{y}], color="{VERMILION}", linewidth=2)']
+    return Curve(made=line, x=f"{means}[{x}]", y=f"{means}[{y}]")
 
 
 def _both_sides(draft: Draft, pairs: str) -> None:

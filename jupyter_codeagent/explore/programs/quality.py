@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jupyter_codeagent.explore.programs.charts import (
-    BLUE,
-    VERMILION,
-    Chart,
-    axis_name,
-    few_bars,
-    height_for,
-    rounded_table,
-)
+from jupyter_codeagent.explore.programs.charts import axis_name, draw, height_for, rounded_table
+from jupyter_codeagent.explore.programs.colours import BLUE, VERMILION
 from jupyter_codeagent.explore.programs.draft import MAX_LABEL_CHARS, Draft, literal
+from jupyter_codeagent.explore.programs.forms import Bars, Histogram, Mark, Part
 from jupyter_codeagent.explore.programs.pairs import spans_decades
 from jupyter_codeagent.types.exploration import Finding
 
@@ -123,14 +117,12 @@ def missing(draft: Draft) -> None:
             f'{percents} = pd.DataFrame({{"missing": {n}, "missing %": (100 * {n} / len({table})).round(1)}})',
             f'{percents} = {percents}[{percents}["missing"] > 0]',
         )
-    chart = Chart(draft)
     cut = _cut(draft, [one.name for one in draft.overview.columns])
     lacking = sum(one.missing > 0 for one in draft.overview.columns)
     names = f'{percents}["column"]{cut}' if draft.is_polars else f"{percents}.index{cut}"
-    chart.write(
-        f'{chart.ax}.barh({names}, {percents}["missing %"], color="{BLUE}")',
-        few_bars(chart, lacking),
-        f"{chart.ax}.invert_yaxis()",
+    draw(
+        draft,
+        Bars(labels=names, values=f'{percents}["missing %"]', rows=lacking, first_on_top=True),
         x="% of rows without a value",
         y="column",
         n=f"len({table})",
@@ -157,19 +149,23 @@ def missing_together(draft: Draft) -> None:
                 "rows_", draft.label("rows")
             ),
         )
-        share = f"{lacking}.select(pl.all().mean() * 100).row(0)"
-        names = f"pl.Series({lacking}.columns){_cut(draft, draft.finding.columns)}"
+        shares = draft.name("shares")
+        draft.write(
+            f'{shares} = {lacking}.select(pl.all().mean() * 100).unpivot(variable_name="column", value_name="%")',
+            f'{shares} = {shares}.sort("%", descending=True)',
+        )
+        share, names = f'{shares}["%"]', f'{shares}["column"]{_cut(draft, draft.finding.columns)}'
     else:
         draft.write(
             f"{lacking} = {draft.table}[{columns}].isna()",
             f"{patterns} = {lacking}.value_counts().rename({literal(draft.label('rows'))}).reset_index()",
         )
-        share, names = f"100 * {lacking}.mean()", f"{lacking}.columns{_cut(draft, draft.finding.columns)}"
-    chart = Chart(draft)
-    chart.write(
-        f'{chart.ax}.barh({names}, {share}, color="{BLUE}")',
-        few_bars(chart, len(draft.finding.columns)),
-        f"{chart.ax}.invert_yaxis()",
+        share = draft.name("shares")
+        draft.write(f"{share} = 100 * {lacking}.mean().sort_values(ascending=False)")
+        names = f"{share}.index{_cut(draft, draft.finding.columns)}"
+    draw(
+        draft,
+        Bars(labels=names, values=share, rows=len(draft.finding.columns), first_on_top=True),
         x="% of rows without a value",
         y="column",
         n=f"len({lacking})",
@@ -188,22 +184,18 @@ def outliers(draft: Draft) -> None:
         if finding.has(fact)
     ] or [f"({values} > {literal(finding.number('highest'))})"]
     draft.write(f"{far} = {' | '.join(sides)}  # three distances of the quartiles away, or more")
-    chart = Chart(draft)
     usual, extreme = (
         (f"{values}.filter(~{far})", f"{values}.filter({far})")
         if draft.is_polars
         else (f"{values}[~{far}]", f"{values}[{far}]")
     )
-    scale = spans_decades(finding)
-    bins = f"np.geomspace({values}.min(), {values}.max(), 60)" if scale else "60"
-    chart.write(
-        f"{chart.ax}.hist(",
-        f"    [{usual}, {extreme}],",
-        f'    bins={bins}, log=True, stacked=True, color=["{BLUE}", "{VERMILION}"], label=["usual", "far out"],',
-        ")",
-        f'{chart.ax}.set_xscale("log")' if scale else "",
-        f"{chart.ax}.set_ylim(bottom=0.5)",
-        f'{chart.ax}.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)',
+    parts = (
+        Part(values=usual, colour=BLUE, label="usual"),
+        Part(values=extreme, colour=VERMILION, label="far out"),
+    )
+    draw(
+        draft,
+        Histogram(values=values, parts=parts, log=spans_decades(finding), log_rows=True),
         x=axis_name(draft, 0),
         y="rows",
         n=f"len({values})",
@@ -246,12 +238,14 @@ def _possible(finding: Finding) -> str:
 def skew(draft: Draft) -> None:
     """Write the distribution with mean and median."""
     values = _write_values(draft)
-    chart = Chart(draft)
-    chart.write(
-        f'{chart.ax}.hist({values}, bins=60, color="{BLUE}")',
-        f'{chart.ax}.axvline({values}.median(), color="{VERMILION}", label="median")',
-        f'{chart.ax}.axvline({values}.mean(), color="black", linestyle="--", label="mean")',
-        f'{chart.ax}.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)',
+    marks = (
+        Mark(value=f"{values}.median()", label="median"),
+        Mark(value=f"{values}.mean()", label="mean", dashed=True),
+    )
+    parts = (Part(values=values, colour=BLUE),)
+    draw(
+        draft,
+        Histogram(values=values, parts=parts, marks=marks, log=spans_decades(draft.finding)),
         x=axis_name(draft, 0),
         y="rows",
         n=f"len({values})",

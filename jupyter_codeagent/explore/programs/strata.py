@@ -5,21 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jupyter_codeagent.explore.names import bare
-from jupyter_codeagent.explore.programs.charts import (
-    BLUE,
-    COLOURS,
-    VERMILION,
-    Chart,
-    axis_name,
-    few_bars,
-    height_for,
-    in_chart,
-    labels,
-    rounded_table,
-)
+from jupyter_codeagent.explore.programs.chart_text import labels
+from jupyter_codeagent.explore.programs.charts import axis_name, draw, height_for, rounded_table
 from jupyter_codeagent.explore.programs.draft import Draft, free_name, literal
+from jupyter_codeagent.explore.programs.forms import Dumbbells, Strata
 
-LONG_LABEL = 18
 DRAWN_POINTS = 300
 DIFFERENCE = "difference"
 FEWEST_ROWS = 8
@@ -150,20 +140,21 @@ def _frequent(draft: Draft, both: str, strata: tuple[str, ...]) -> str:
 
 def _write_dumbbell(draft: Draft, means: _Means, *, overall: bool) -> None:
     finding = draft.finding
-    chart = Chart(draft)
-    ax, names = chart.ax, draft.name("names")
-    a, b = f"{means.table}[{means.a}]", f"{means.table}[{means.b}]"
-    texts = [bare(finding.text(fact)) for fact in ("a", "b")]
-    columns = 1 if max(map(len, texts)) > LONG_LABEL else 2
     strata = min(finding.count("strata") or draft.column(2).distinct or draft.most, draft.most)
-    chart.write(
-        f"{names} = {labels(draft, means.table, 2, 'level_high', 'level_low')}",
-        f'{ax}.hlines({names}, {a}, {b}, color="0.6")',
-        f'{ax}.scatter({a}, {names}, s=60, color="{BLUE}", zorder=3, label={in_chart(texts[0])})',
-        f'{ax}.scatter({b}, {names}, s=60, color="{VERMILION}", zorder=3, label={in_chart(texts[1])})',
-        few_bars(chart, strata),
-        f'{ax}.axhline(len({means.table}) - 1.5, color="0.6", linewidth=0.8)' if overall else "",
-        f'{ax}.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols={columns}, frameon=False)',
+    form = Dumbbells(
+        names=draft.name("names"),
+        labels=labels(draft, means.table, 2, "level_high", "level_low"),
+        a=f"{means.table}[{means.a}]",
+        b=f"{means.table}[{means.b}]",
+        texts=(bare(finding.text("a")), bare(finding.text("b"))),
+        table=means.table,
+        rows=strata,
+        overall=overall,
+        title=axis_name(draft, 1),
+    )
+    draw(
+        draft,
+        form,
         x=f"mean {axis_name(draft, 0)}",
         y=axis_name(draft, 2) + (" (the most frequent)" if _frequent(draft, "", ()) else ""),
         n=f"len({means.rows})",
@@ -213,18 +204,23 @@ def _write_correlations(draft: Draft) -> None:
         measurable, chosen = f"{table}.dropna().index[:-1]", f"{rows}[{rows}[{stratum}] == {level}]"
         sample = f"{part}.sample(min({DRAWN_POINTS}, len({part})), random_state=0)"
     levels = f"dict.fromkeys([{names}*{measurable}])" if many else measurable
-    chart = Chart(draft)
-    ax, colours = chart.ax, ", ".join(literal(colour) for colour in COLOURS)
-    chart.write(
-        f"for {level}, {colour} in zip({levels}, [{colours}]):",
-        f"    {part} = {chosen}",
-        f"    {drawn} = {sample}",
-        f'    {ax}.scatter({drawn}[{x}], {drawn}[{y}], s=8, alpha=0.35, color={colour}, edgecolors="none")',
-        f"    {line} = np.polynomial.Polynomial.fit({part}[{x}], {part}[{y}], 1).linspace(2)",
-        f"    {ax}.plot(*{line}, color={colour}, label={level})",
-        f"{line} = np.polynomial.Polynomial.fit({rows}[{x}], {rows}[{y}], 1).linspace(2)",
-        f'{ax}.plot(*{line}, color="black", linestyle="--", linewidth=2, label="overall")',
-        f'{chart.fig}.legend(loc="outside right center", frameon=False)',
+    form = Strata(
+        rows=rows,
+        x=x,
+        y=y,
+        levels=levels,
+        chosen=chosen,
+        sample=sample,
+        level=level,
+        colour=colour,
+        part=part,
+        drawn=drawn,
+        line=line,
+        title=axis_name(draft, 2),
+    )
+    draw(
+        draft,
+        form,
         x=axis_name(draft, 1),
         y=axis_name(draft, 0),
         n=f"len({rows})",

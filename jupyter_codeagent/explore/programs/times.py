@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jupyter_codeagent.explore.programs.charts import BLUE, VERMILION, Chart, axis_name, rounded_table
+from jupyter_codeagent.explore.programs.charts import axis_name, draw, rounded_table, span_decades
+from jupyter_codeagent.explore.programs.cycles import SIZES
 from jupyter_codeagent.explore.programs.draft import Draft, literal
-from jupyter_codeagent.explore.words import MONTHS, PERIODS, WEEKDAYS
+from jupyter_codeagent.explore.programs.forms import Calendar, CycleLine, TimeLine
+from jupyter_codeagent.explore.words import PERIODS
 
 _EVERY = {"h": "1h", "D": "1d", "W": "1w", "M": "1mo", "Q": "1q", "Y": "1y"}
 _FREQUENCIES = {
@@ -17,7 +19,6 @@ _FREQUENCIES = {
     "Q": '"QS"',
     "Y": '"YS"',
 }
-SIZES = {"hour": 24, "weekday": 7, "month": 12}
 _CODES = {"hour": "h", "weekday": "D", "month": "M"}
 _UNITS = {"hour": "hour", "weekday": "day", "month": "month"}
 """The periods whose rows are counted where the number of rows repeats a pattern."""
@@ -141,16 +142,26 @@ def _write_line(draft: Draft, series: _Series, parts: str) -> None:
         both = draft.name("both")
         draft.write(f"{both} = pd.DataFrame({parts})")
         table = f'pd.DataFrame({{{mean}: {both}.mean(), "{series.period}s": {both}.count()}})'
-    marker = ', marker="o"' if series.period in {"quarter", "year"} else ""
-    chart = Chart(draft)
-    chart.write(
-        f'{chart.ax}.plot({x}, {y}, color="{BLUE}", linewidth=1{marker})',
-        f"for {part} in {parts}.values():",
-        f'    {chart.ax}.plot({part_x}, [{level}] * len({part}), color="{VERMILION}", linewidth=3{marker})',
-        x=axis_name(draft, 1),
+    finding = draft.finding
+    is_trend = finding.kind == "trend"
+    ends = ("first", "last") if is_trend else ("before", "after")
+    thick = f" (thick line: mean {'of the first and last quarter' if is_trend else 'before and after'})"
+    form = TimeLine(
+        x=x,
+        y=y,
+        parts=f"{parts}.values()",
+        part=part,
+        part_x=part_x,
+        level=level,
+        few=series.period in {"quarter", "year"},
+        log=span_decades(*(finding.number(fact) for fact in ends)),
+    )
+    draw(
+        draft,
+        form,
+        x=axis_name(draft, 1) + thick,
         y=f"mean {value} by {series.period}" if value else f"rows per {series.period}",
         n=f"len({series.known})",
-        dates=True,
     )
     draft.write(rounded_table(draft, table, (mean,)))
 
@@ -169,15 +180,9 @@ def season(draft: Draft) -> None:
         few = f"{by} = {by}[{by}[{_weight(draft)}] >= {by}[{_weight(draft)}].sum() / {10 * size}]"
         x = f"{by}.index"
     draft.write(f"{few}  # without {cycle}s of few rows")
-    ticks = {
-        "hour": "range(0, 24, 3)",
-        "weekday": f"range(7), {[name[:3] for name in WEEKDAYS]}",
-        "month": f"range(1, 13), {[name[:3] for name in MONTHS]}",
-    }[cycle].replace("'", '"')
-    chart = Chart(draft)
-    chart.write(
-        f'{chart.ax}.plot({x}, {by}["{mean}"], color="{BLUE}", marker="o")',
-        f"{chart.ax}.set_xticks({ticks})",
+    draw(
+        draft,
+        CycleLine(x=x, y=f'{by}["{mean}"]', cycle=cycle),
         x=f"{cycle} of {axis_name(draft, 1)}",
         y=f"mean rows per {_UNITS[cycle]}" if counts else f"mean {axis_name(draft, 0)}",
         n=f"len({known})",
@@ -258,15 +263,12 @@ def gap(draft: Draft) -> None:
             f'{gaps}["days"] = ({gaps}["end"] - {gaps}["start"]).dt.days - 1',
         )
         x, height, table, n = f"{days}.index", days, f'{gaps}.nlargest(5, "days")', f"{days}.sum()"
-    chart = Chart(draft)
-    chart.write(
-        f'{chart.ax}.vlines({x}, 0, {height}, color="{BLUE}", linewidth=1)',
-        f'{chart.ax}.axvspan({_moment(draft, start)}, {_moment(draft, end)}, color="{VERMILION}", alpha=0.3)',
-        f"{chart.ax}.set_ylim(bottom=0)",
+    draw(
+        draft,
+        Calendar(x=x, y=height, start=_moment(draft, start), end=_moment(draft, end)),
         x=axis_name(draft, 0),
         y="rows per day",
         n=n,
-        dates=True,
     )
     draft.write(table)
 

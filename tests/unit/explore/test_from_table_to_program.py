@@ -209,3 +209,12 @@ def test_measurements_at_regular_times_say_nothing_of_how_many_there_are() -> No
     table = pd.DataFrame({"when": pd.date_range("2023-01-01", periods=ROWS, freq="7h"), "x": np.zeros(ROWS)})
 
     assert not any("number of rows" in line for line in shown(table))
+
+
+def test_categories_that_have_an_order_are_shown_in_it() -> None:
+    sizes = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
+    names = {"north": "small", "south": "medium", "west": "large"}
+    table = shop().assign(size=lambda t: t["region"].map(names).astype(sizes)).drop(columns="region")
+    (code,) = (cell.code for cell in cells(table) if "sales is highest for size medium" in cell.words)
+
+    assert run(code, {"t": table}).figures[0].axes[0].get_yticklabels()[-1].get_text() == "large"

@@ -198,7 +198,8 @@ def _find_skew(name: str, values: Any, search: Search) -> None:
     spread = float(values.std())
     if abs(skewness) > 2 and abs(mean - median) > 0.3 * abs(median) and abs(mean - median) > 0.1 * spread:
         effect = abs(mean - median) / spread
-        search.add("skew", (name,), effect, 0.0, n=len(values), mean=mean, median=median, skewness=skewness)
+        ends = {"lowest": float(values[0]), "highest": float(values[-1])}
+        search.add("skew", (name,), effect, 0.0, n=len(values), mean=mean, median=median, skewness=skewness, **ends)
 
 
 def find_gaps(table: Table, search: Search) -> None:

@@ -94,7 +94,7 @@ class PandasSource:
         dtype = self.frame[name].dtype
         categories = getattr(dtype, "categories", None)
         if categories is None or categories.inferred_type in ("string", "empty"):
-            return str(dtype)
+            return "category ordered" if getattr(dtype, "ordered", False) else str(dtype)
         return f"category[{categories.dtype}]"
 
     def kind(self, name: str) -> str:
