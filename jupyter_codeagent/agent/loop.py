@@ -101,7 +101,8 @@ def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
     """Return the messages of the run's first call."""
     context = TaggedText(run.context, run.context_spans)
     history = compact(turns, CONVERSATION_CHARS)
-    return first_messages(context, run.request.prompt, history, house_rules=run.house_rules)
+    request = run.request
+    return first_messages(context, request.prompt, history, house_rules=run.house_rules, charts=request.charts)
 
 
 async def _step(

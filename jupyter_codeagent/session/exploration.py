@@ -85,7 +85,13 @@ class Explorer:
             status = await sandbox.prepare(prepared.manifest)
             recorder.progress(recorder.latest.run, "sandbox", f"looking at {', '.join(prepared.columns)}")
             exploration = await self._look(explored, prepared, sandbox)
-            cells = cells_of(exploration, goal=explored.goal, taken=prepared.taken, personal=prepared.personal)
+            cells = cells_of(
+                exploration,
+                goal=explored.goal,
+                taken=prepared.taken,
+                personal=prepared.personal,
+                charts=prepared.settings.charts,
+            )
             kept = self.run_log.kept_prompts_of_cell(origin.cell_id)
             work = _Work(prepared=prepared, sandbox=sandbox, label=status.label, origin=origin)
             result = await self._run_all(work, [cell for cell in cells if cell.prompt not in kept], recorder, until)

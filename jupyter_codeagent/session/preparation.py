@@ -20,6 +20,11 @@ from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
+from jupyter_codeagent.session.chart_library import (
+    require_chart_library,
+    unless_default,
+    with_installed_charts,
+)
 from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.file_grants import require
@@ -164,6 +169,7 @@ class RunPreparation:
         if options.follows:
             options = replace(options, follows=self.run_log.followed(options.follows))
         settings, endpoint = self._settings_and_model(options, origin)
+        settings, chart_notes = with_installed_charts(settings)
         self.starting_state.remove_hidden(origin.notebook)
         copies = self._copy(prompt, options, origin, settings)
         settings = self.settings.with_grants(settings)
@@ -174,11 +180,11 @@ class RunPreparation:
             copies.summaries, copies.relations, prompt, settings, endpoint, sends=not options.dry_run
         )
         run = new_run(request, copies.manifest, context.context.tagged, counted_kinds=context.counted_kinds)
-        run = replace(run, house_rules=rules.text, notes=(*copies.notes, *rules.notes))
+        run = replace(run, house_rules=rules.text, notes=(*copies.notes, *rules.notes, *chart_notes))
         run, turns = self._with_conversation(run, options)
         # Not what earlier runs left in the sandbox: Run All would ask again although nothing changed.
         followed = self.run_log.find(options.follows).code if options.follows else ""
-        more = f"{functions_text(run.manifest.tools)}{rules.text}{followed}"
+        more = f"{functions_text(run.manifest.tools)}{rules.text}{unless_default(settings.charts)}{followed}"
         run = replace(run, described_sha256=question_digest(copies.summaries, settings, prompt, more))
         turns = (*turns, *self.masking.turns(self.run_log.refined_turn(run)))
         window = context_window_of(endpoint, settings)
@@ -210,6 +216,7 @@ class RunPreparation:
         self.front_ends.wait_for_page(origin)
         options = RunOptions(variables=explored.tables, sample=explored.sample, where=explored.where)
         settings = self.settings.with_grants(self.settings(options))
+        require_chart_library(settings.charts)
         self.starting_state.remove_hidden(origin.notebook)
         copies = self._copy(explored.goal, options, origin, settings, asks_model=False)
         columns = {one.name: tuple(label_text(column.name) for column in one.columns) for one in copies.summaries}

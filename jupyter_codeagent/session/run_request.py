@@ -60,6 +60,7 @@ def build_request(
         max_steps=settings.max_steps,
         timeout_s=settings.sandbox.wall_s,
         candidates=options.candidates,
+        charts=settings.charts,
         selection=selection_line(options),
         follows=options.follows,
         refines=options.refines,

@@ -24,6 +24,7 @@ from traitlets.config import Config, Configurable
 
 from jupyter_codeagent.settings.settings import ModelSettings, Settings
 from jupyter_codeagent.types.approvals import ApprovalPolicy
+from jupyter_codeagent.types.charts import CHART_LIBRARIES
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.sandbox import REMOTE_LEVELS, SandboxLevel, SandboxPolicy
 from jupyter_codeagent.types.variables import PRIVACY_ORDER
@@ -91,6 +92,11 @@ class CodeAgent(Configurable):
     house_rules = Bool(True, help="Tell the model the house rules in CODEAGENT.md.").tag(config=True)
     next_questions = Bool(
         True, help="Offer questions below a result, each tried in a spare sandbox first; no model is asked."
+    ).tag(config=True)
+    charts = Enum(
+        CHART_LIBRARIES,
+        CHART_LIBRARIES[0],
+        help="Library that charts of questions and explorations are drawn with.",
     ).tag(config=True)
     max_transfer_mb = Int(2048, min=1, help="Limit for all copies into the sandbox in one run, in MiB.").tag(
         config=True
@@ -286,6 +292,7 @@ class CodeAgent(Configurable):
             answer=self._value("answer"),
             house_rules=self.house_rules,
             next_questions=self.next_questions,
+            charts=self.charts,
         )
 
     def _levels(self) -> tuple[SandboxLevel, ...]:

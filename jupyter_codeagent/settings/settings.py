@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from jupyter_codeagent.types.approvals import ApprovalPolicy
+from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 from jupyter_codeagent.types.variables import Privacy
 
@@ -68,5 +69,7 @@ class Settings:
     """Tell the model the house rules in `CODEAGENT.md`."""
     next_questions: bool = True
     """Offer questions below a result that templates answer; each is tried in a spare sandbox first."""
+    charts: ChartLibrary = "matplotlib"
+    """Library that charts are drawn with."""
     history_path: str = ""
     """SQLite file; empty for the Jupyter data directory."""

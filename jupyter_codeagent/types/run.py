@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from jupyter_codeagent.types.approvals import ApprovalPolicy, Decision
+from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.messages import Message, ModelCall, Span, Usage
 from jupyter_codeagent.types.operations import Operation
 from jupyter_codeagent.types.sandbox import CopyChange, ExecutionResult, NamespaceEntry, Output
@@ -71,6 +72,8 @@ class AgentRequest:
     max_steps: int = 4
     timeout_s: float = 120.0
     candidates: int = 1
+    charts: ChartLibrary = "matplotlib"
+    """Library that the model was told to draw with."""
     selection: str = ""
     """Selected variables, columns and rows, as options: ``--vars df[a] --where 'a > 1'``."""
     follows: str = ""

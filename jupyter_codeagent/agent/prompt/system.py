@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from jupyter_codeagent.agent.output_text import harmless
 from jupyter_codeagent.agent.prompt.conversation import Turn, turn_messages
 from jupyter_codeagent.agent.prompt.task import task_text
+from jupyter_codeagent.types.charts import CHART_LIBRARIES, ChartLibrary
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.tagged_text import TaggedText, join, kinds_of, message, tagged
 
@@ -34,8 +35,18 @@ MAX_PREFILL_NAMES = 6
 MAX_HINT_CHARS = 300
 
 
+def system_prompt(charts: ChartLibrary) -> str:
+    """Return the system prompt for charts of this library: the model is told of one library, not of two."""
+    return SYSTEM_PROMPT.replace(CHART_LIBRARIES[0], charts)
+
+
 def first_messages(
-    context: TaggedText, prompt: str, history: Sequence[Turn] = (), *, house_rules: str = ""
+    context: TaggedText,
+    prompt: str,
+    history: Sequence[Turn] = (),
+    *,
+    house_rules: str = "",
+    charts: ChartLibrary = CHART_LIBRARIES[0],
 ) -> tuple[Message, ...]:
     """Return the messages of a run's first call.
 
@@ -45,7 +56,7 @@ def first_messages(
     rules = _section("House rules", tagged(house_rules, "house_rules"))
     variables = _section("Variables", context)
     return (
-        message("system", SYSTEM_PROMPT),
+        message("system", system_prompt(charts)),
         *earlier,
         message("user", join("", (lead, rules, variables, task_text(prompt)))),
     )

@@ -24,6 +24,17 @@ def test_system_prompt_is_small_and_plain() -> None:
     assert "{" not in SYSTEM_PROMPT
 
 
+def test_the_prompt_names_the_library_of_charts_and_is_the_same_to_the_byte_for_the_default() -> None:
+    default = first_messages(TaggedText("df: DataFrame 3x2"), "plot it")
+    assert default[0].content == SYSTEM_PROMPT
+    assert "- Plots: matplotlib, with title and axis labels.\n" in SYSTEM_PROMPT
+    for charts in ("altair", "plotly"):
+        told = first_messages(TaggedText("df: DataFrame 3x2"), "plot it", charts=charts)
+        assert told[0].content == SYSTEM_PROMPT.replace("Plots: matplotlib", f"Plots: {charts}")
+        assert "matplotlib" not in told[0].content
+        assert told[1:] == default[1:]
+
+
 def test_first_message_order_is_system_then_earlier_turns_then_variables_and_task() -> None:
     earlier = Turn(prompt="mean by sex", code="print(1)", answer="It is 1.", made=("m: Series 2",))
     messages = first_messages(TaggedText("df: DataFrame 3x2"), "now the median", [earlier])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from traitlets import TraitError
 from traitlets.config import Config
 
 from jupyter_codeagent.entrypoints.options import parse_options
@@ -126,6 +127,14 @@ def test_an_administrator_can_forbid_house_rules() -> None:
     assert apply_caps(CodeAgent().settings(), {"house_rules": True}).house_rules
     assert not apply_caps(CodeAgent().settings(), {"house_rules": False}).house_rules
     assert not apply_caps(CodeAgent(house_rules=False).settings(), {"house_rules": True}).house_rules
+
+
+def test_charts_are_matplotlibs_unless_one_setting_names_another_library() -> None:
+    assert CodeAgent().settings().charts == "matplotlib"
+    assert CodeAgent(charts="altair").settings().charts == "altair"
+    assert CodeAgent(config=Config({"CodeAgent": {"charts": "plotly"}})).settings().charts == "plotly"
+    with pytest.raises(TraitError, match="bokeh"):
+        CodeAgent(charts="bokeh")
 
 
 def test_an_administrator_can_forbid_processes_and_answers() -> None:
