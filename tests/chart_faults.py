@@ -37,14 +37,21 @@ def faults(figure: Figure) -> Iterator[str]:
         if box.padded(-0.5).overlaps(other_box.padded(-0.5)):
             yield f"text over text: {one.get_text()!r} {other.get_text()!r}"
     for axes in figure.axes:
-        if axes.get_label() == "<colorbar>":
-            continue
-        if axes.get_window_extent().width < 0.25 * figure.bbox.width:
-            yield "no room for the data"
-        yield from _colours(axes)
-        yield from _hidden_spans(axes)
+        if axes.get_label() != "<colorbar>":
+            yield from _faults_of(axes, figure.bbox.width)
     if not CAPTION.fullmatch(figure.get_supxlabel()):
         yield f"no number of rows: {figure.get_supxlabel()!r}"
+
+
+def _faults_of(axes: Any, width: float) -> Iterator[str]:
+    if axes.get_window_extent().width < 0.25 * width:
+        yield "no room for the data"
+    yield from _colours(axes)
+    yield from _hidden_spans(axes)
+    for axis in (axes.xaxis, axes.yaxis):
+        left_out = axis.get_offset_text().get_text()
+        if "+" in left_out.replace("e+", ""):
+            yield f"labels leave out {left_out}"
 
 
 def _texts(figure: Figure, renderer: Any) -> Iterator[tuple[Any, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class Ran:
     table: Any
     figures: tuple[Figure, ...]
     displayed: tuple[Any, ...]
-    """Charts of other libraries, and tables before the last."""
+    """Charts of other libraries as their specifications, and tables before the last."""
     made: frozenset[str]
     """Names that it has assigned."""
 
@@ -34,6 +35,16 @@ class Ran:
         """Return what a notebook would show of it, as text."""
         table = self.table.to_string() if hasattr(self.table, "to_string") else repr(self.table)
         return f"{self.printed}\n{table}"
+
+
+def specified(value: Any) -> Any:
+    """Return a chart as the kernel would send it at this moment, and any other value as it is."""
+    match type(value).__module__.partition(".")[0]:
+        case "altair":
+            return value.to_dict()
+        case "plotly":
+            return json.loads(value.to_json())
+    return value
 
 
 def run(program: str, names: Mapping[str, Any]) -> Ran:
@@ -45,7 +56,7 @@ def run(program: str, names: Mapping[str, Any]) -> Ran:
     assert isinstance(last, ast.Expr | ast.With), ast.unparse(last)
     printed = io.StringIO()
     shown: list[Any] = []
-    namespace["display"] = shown.append
+    namespace["display"] = lambda value: shown.append(specified(value))
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("error")
         exec(compile(tree, "program", "exec"), namespace)

@@ -34,7 +34,7 @@ def unless_default(charts: ChartLibrary) -> str:
 
 def _is_installed(charts: ChartLibrary) -> bool:
     # The model is always told the default, which is no dependency of ours; its own errors say what is missing.
-    return charts == DEFAULT or charts in sys.modules or find_spec(charts) is not None
+    return charts == DEFAULT or sys.modules.get(charts) is not None or find_spec(charts) is not None
 
 
 def _missing(charts: ChartLibrary) -> str:

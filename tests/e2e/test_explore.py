@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from accessible import DARK, LIGHT, set_theme
 from model_server import ModelServer
 from notebook_page import OpenNotebook
 from playwright.sync_api import expect
@@ -42,3 +43,32 @@ def test_a_table_is_explored_from_the_panel_and_each_finding_is_accepted_or_disc
     expect(panel).to_contain_text("explore shop: sales is highest for region south")
     notebook.picture("explored-panel")
     assert shared_model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("charts", "mark", "texts"),
+    [
+        ("altair", ".mark-symbol path", ".mark-text text"),
+        ("plotly", ".scatterlayer .point", ".gtitle, .gtitle-subtitle, .xtitle, .ytitle, .ytick text, .xtick text"),
+    ],
+)
+def test_a_finding_is_drawn_by_altair_or_plotly_in_its_closed_frame_and_can_be_read_in_a_dark_page(
+    open_notebook: OpenNotebook, charts: str, mark: str, texts: str
+) -> None:
+    notebook = open_notebook([f"{LOAD}\n%config CodeAgent.charts = '{charts}'", "%agent explore shop"])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending", "pending", "pending"])
+    cell = notebook.cells.nth(4)
+    cell.get_by_role("button", name="Show interactive chart").click()
+    content = cell.locator(".jp-CodeAgent-interactiveHost > iframe").content_frame.frame_locator("iframe")
+    expect(content.locator(mark)).to_have_count(2)
+    shown = " ".join(content.locator(texts).all_text_contents())
+    for text in ("sales is highest for region south and lowest for north", "n = 600", "north", "region"):
+        assert text in shown
+    background = content.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    assert background == "rgb(255, 255, 255)", "its texts are dark, whatever the theme"
+    for theme in (LIGHT, DARK):
+        set_theme(notebook.page, theme)
+        content.locator(mark).first.scroll_into_view_if_needed()
+        notebook.picture(f"explored-{charts}-{theme.split()[-1].lower()}")
+    set_theme(notebook.page, LIGHT)

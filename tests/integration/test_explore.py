@@ -11,6 +11,8 @@ from command_line import codeagent, write
 from kernel_client import Kernel
 from model_server import ModelServer
 
+from jupyter_codeagent.notebook.outputs.interactive import INTERACTIVE_MIME
+
 SHOP = """
 import numpy as np, pandas as pd
 rng = np.random.default_rng(7)
@@ -171,3 +173,51 @@ def test_a_stop_ends_an_exploration_and_the_history_says_so(kernel: Kernel) -> N
     assert "Stopped by you" in ran.error
     assert " stopped " in kernel.run("%agent history 1").text
     assert kernel.run("%agent explore shop").error == "", "the next one works"
+
+
+@pytest.mark.parametrize(("charts", "kind"), [("altair", "vega-lite"), ("plotly", "plotly")])
+def test_one_setting_has_findings_drawn_by_another_library(kernel: Kernel, charts: str, kind: str) -> None:
+    kernel.run(SHOP)
+    kernel.run(f"%config CodeAgent.charts = '{charts}'")
+    ran = kernel.run("%agent explore shop")
+    assert ran.error == ""
+    assert "sales is highest for region south" in ran.text
+    entries = [data[INTERACTIVE_MIME] for data in ran.data if INTERACTIVE_MIME in data]
+    assert [entry["kind"] for entry in entries] == [kind] * len(entries)
+    assert entries, "it has a chart"
+    assert not any("image/png" in data for data in ran.data)
+
+
+def test_a_library_that_is_not_installed_is_said_in_one_line_and_a_question_goes_on_without_it(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(SHOP)
+    kernel.run("import sys\nsys.modules['plotly'] = None\n%config CodeAgent.charts = 'plotly'")
+    ran = kernel.run("%agent explore shop")
+    assert "CodeAgent.charts is plotly, which is not installed in this kernel" in ran.error
+    assert "%pip install plotly" in ran.error
+    assert "\n" not in ran.error
+    model_server.script("```python\nshop['visits'].sum()\n```")
+    asked = kernel.ask("how many visits?", "--vars shop")
+    assert asked.error == ""
+    assert "CodeAgent.charts is plotly, which is not installed in this kernel, so the model was told" in asked.text
+    assert "Plots: matplotlib" in model_server.requests[-1]["messages"][0]["content"]
+
+
+def test_the_model_is_told_which_library_draws_and_run_all_asks_again_after_a_change(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(SHOP)
+    answer = "```python\nshop['visits'].sum()\n```"
+    model_server.script(answer, answer)
+
+    def ask() -> int:
+        assert kernel.run("%%agent --vars shop\nhow many visits?", cell_id="asks").error == ""
+        return len(model_server.requests)
+
+    assert (ask(), ask()) == (1, 1)
+    kernel.run("%config CodeAgent.charts = 'altair'")
+    assert (ask(), ask()) == (2, 2)
+    first, second = (request["messages"] for request in model_server.requests)
+    assert second[0]["content"] == first[0]["content"].replace("Plots: matplotlib", "Plots: altair")
+    assert second[-1] == first[-1]

@@ -1,7 +1,8 @@
 """Charts of findings as lines of Altair.
 
 What is drawn is put in a frame of its own with plain names: a column of the user's may be called anything, and
-Altair reads ``a.b`` and ``a:N`` as more than a name. No frame has more than the 5,000 rows that Altair takes.
+Altair reads ``a.b`` and ``a:N`` as more than a name. But for days over many years no frame has more than the 5,000
+rows that Altair takes.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from jupyter_codeagent.explore.programs.forms import (
 WIDTH, NARROW_WIDTH = 520, 400
 """Pixels, and beside long labels."""
 LONG_LABEL = 20
+MOST_ROWS = 5000
+"""Of a frame that Altair takes unless it is told otherwise."""
 PIXELS_PER_INCH = 70
 PIXELS_PER_ROW = 26
 LABEL_PIXELS = 320
@@ -45,8 +48,17 @@ def write(draft: Draft, form: Form, around: Around) -> None:
     draft.write(
         *_data(draft, form, chart, x, y),
         f'{title} = alt.Title({title_of(draft)}, subtitle={caption(around)}, anchor="start")',
-        f"display({chart}.properties(title={title}, width={width}, height={height}))",
+        *_shown(form, f"display({chart}.properties(title={title}, width={width}, height={height}))"),
     )
+
+
+def _shown(form: Form, display: str) -> list[str]:
+    if isinstance(form, Calendar) and form.days >= MOST_ROWS:
+        return [
+            'with alt.data_transformers.enable("default", max_rows=None):  # a row for each day',
+            f"    {display}",
+        ]
+    return [display]
 
 
 class _Channel:
@@ -69,6 +81,21 @@ class _Channel:
 def _frame(draft: Draft, **columns: str) -> str:
     library = "pl" if draft.is_polars else "pd"
     return f"{library}.DataFrame({{{', '.join(f'{literal(name)}: {value}' for name, value in columns.items())}}})"
+
+
+def _made(draft: Draft, name: str, **columns: str) -> list[str]:
+    """Return the lines that make a frame, one for each column."""
+    library = "pl" if draft.is_polars else "pd"
+    return [
+        f"{name} = {library}.DataFrame({{",
+        *(f"    {literal(column)}: {value}," for column, value in columns.items()),
+        "})",
+    ]
+
+
+def _encoded(chart: str, mark: str, *channels: str) -> list[str]:
+    """Return the lines of a statement that gives a chart its channels, one for each."""
+    return [f"{chart}.{mark}.encode(", *(f"    {one}," for one in channels), ")"]
 
 
 def _data(draft: Draft, form: Form, chart: str, x: _Channel, y: _Channel) -> list[str]:
@@ -94,77 +121,67 @@ def _data(draft: Draft, form: Form, chart: str, x: _Channel, y: _Channel) -> lis
     return lines
 
 
-def _reference(draft: Draft, chart: str, value: str, x: _Channel) -> str:
-    """Return the line that marks the value of all rows."""
+def _reference(draft: Draft, chart: str, value: str, x: _Channel) -> list[str]:
+    """Return the lines that mark the value of all rows."""
     frame = _frame(draft, value=f"[{value}]")
-    return f'{chart} += alt.Chart({frame}).mark_rule(color="{GREY}", strokeDash=[4, 4]).encode({x.of("value")})'
+    mark = f'mark_rule(color="{GREY}", strokeDash=[4, 4])'
+    return _encoded(f"{chart} += alt.Chart({frame})", mark, x.of("value"))
 
 
 def _bars(draft: Draft, form: Bars, chart: str, x: _Channel, y: _Channel) -> list[str]:
     bars = draft.name("bars")
-    lines, colour, shown = [], {}, f'mark_bar(color="{BLUE}", tooltip=True)'
-    encoded = [x.of("percent"), y.categories(first_on_top=form.first_on_top)]
+    lines, colour, mark = [], {}, f'mark_bar(color="{BLUE}", tooltip=True)'
+    channels = [x.of("percent"), y.categories(first_on_top=form.first_on_top)]
     if form.levels:
         colours = draft.name("colors")
         lines = [f'{colours} = ["{VERMILION}" if level == {form.level} else "{BLUE}" for level in {form.levels}]']
-        colour, shown = {"color": colours}, "mark_bar(tooltip=True)"
-        encoded.append('alt.Color("color:N").scale(None)')
+        colour, mark = {"color": colours}, "mark_bar(tooltip=True)"
+        channels.append('alt.Color("color:N").scale(None)')
     return [
         *lines,
-        f"{bars} = {_frame(draft, level=form.labels, percent=form.values, **colour)}",
-        f"{chart} = alt.Chart({bars}).{shown}.encode(",
-        *(f"    {one}," for one in encoded),
-        ")",
-        _reference(draft, chart, form.reference, x) if form.reference else "",
+        *_made(draft, bars, level=form.labels, percent=form.values, **colour),
+        *_encoded(f"{chart} = alt.Chart({bars})", mark, *channels),
+        *(_reference(draft, chart, form.reference, x) if form.reference else ()),
     ]
 
 
 def _intervals(draft: Draft, form: Intervals, chart: str, x: _Channel, y: _Channel) -> list[str]:
     points, mean, reach = draft.name("points"), form.values, f"1.96 * {form.error}"
-    frame = _frame(draft, level=form.labels, mean=mean, low=f"{mean} - {reach}", high=f"{mean} + {reach}")
-    kind = '.scale(type="log")' if form.log else ".scale(zero=False)"
-    low = x.of("low", '.scale(type="log", clamp=True)' if form.log else ".scale(zero=False)")
+    low = f"np.maximum({mean} - {reach}, {mean} / 10)" if form.log else f"{mean} - {reach}"
+    scale = '.scale(type="log")' if form.log else ".scale(zero=False)"
+    rule, circle = f'mark_rule(color="{BLUE}")', f'mark_circle(color="{BLUE}", size=60, opacity=1, tooltip=True)'
+    levels = y.categories()
     return [
-        f"{points} = {frame}",
-        f"{chart} = alt.Chart({points}).encode({y.categories()})",
-        f'{chart} = {chart}.mark_rule(color="{BLUE}").encode({low}, x2="high") + {chart}.mark_circle(',
-        f'    color="{BLUE}", size=60, opacity=1, tooltip=True',
-        f").encode({x.of('mean', kind)})",
-        _reference(draft, chart, form.reference, x),
+        *_made(draft, points, level=form.labels, mean=mean, low=low, high=f"{mean} + {reach}"),
+        *_encoded(f"{chart} = alt.Chart({points})", rule, x.of("low", scale), levels, 'alt.X2("high")'),
+        *_encoded(f"{chart} += alt.Chart({points})", circle, x.of("mean", scale), levels),
+        *_reference(draft, chart, form.reference, x),
     ]
 
 
 def _histogram(draft: Draft, form: Histogram, chart: str, x: _Channel, y: _Channel) -> list[str]:
-    edges, bars, names = draft.name("edges"), draft.name("bars"), [part.label for part in form.parts]
+    edges, bars = draft.name("edges"), draft.name("bars")
     across = x.of("low", '.scale(type="log")' if form.log else "")
-    up = y.of("rows", '.scale(type="log", domainMin=0.5)') if form.log_rows else y.of("rows")
-    floor = "0.5" if form.log_rows else "0"
+    up = y.of("rows", '.scale(type="log", domainMin=0.5)' if form.log_rows else "")
+    floor = f"alt.Y2(datum={'0.5' if form.log_rows else '0'})"
+    filled = f'{bars}.filter(pl.col("rows") > 0)' if draft.is_polars else f'{bars}[{bars}["rows"] > 0]'
+    hues = _hues(
+        [in_chart(draft, part.label) for part in form.parts], [literal(part.colour) for part in form.parts]
+    )
     lines = [f"{edges} = {value_edges(form)}"]
-    hues = _hues([in_chart(draft, name) for name in names], [literal(part.colour) for part in form.parts])
-    layers = []
-    for part in form.parts:
+    for number, part in enumerate(form.parts):
         label = {"part": in_chart(draft, part.label)} if part.label else {}
-        frame = _frame(
-            draft,
-            low=f"{edges}[:-1]",
-            high=f"{edges}[1:]",
-            rows=f"np.histogram({part.values}, {edges})[0]",
-            **label,
-        )
-        layers.append((frame, hues if part.label else f'alt.value("{part.colour}")'))
-    for number, (frame, hue) in enumerate(layers):
+        rows = f"np.histogram({part.values}, {edges})[0]"
+        hue = hues if part.label else f'color=alt.value("{part.colour}")'
         lines += [
-            f"{bars} = {frame}",
-            f'{bars} = {bars}.filter(pl.col("rows") > 0)'
-            if draft.is_polars
-            else f'{bars} = {bars}[{bars}["rows"] > 0]',
-            f"{chart} {'+' if number else ''}= alt.Chart({bars}).mark_rect(tooltip=True).encode(",
-            f'    {across}, {up}, x2="high", y2=alt.datum({floor}), color={hue}',
-            ")",
+            *_made(draft, bars, low=f"{edges}[:-1]", high=f"{edges}[1:]", rows=rows, **label),
+            *_encoded(
+                f"{chart} {'+' if number else ''}= alt.Chart({filled})",
+                "mark_rect(tooltip=True)",
+                *(across, up, 'alt.X2("high")', floor, hue),
+            ),
         ]
-    if form.marks:
-        lines += _marks(draft, form, chart, x)
-    return lines
+    return [*lines, *(_marks(draft, form, chart, x) if form.marks else ())]
 
 
 def _hues(names: list[str], colours: list[str], title: str = "None") -> str:
@@ -178,86 +195,68 @@ def _hues(names: list[str], colours: list[str], title: str = "None") -> str:
 
 
 def _marks(draft: Draft, form: Histogram, chart: str, x: _Channel) -> list[str]:
-    marks = draft.name("marks")
-    names = [in_chart(draft, mark.label) for mark in form.marks]
+    marks, names = draft.name("marks"), [in_chart(draft, mark.label) for mark in form.marks]
     colours = ['"black"' if mark.dashed else literal(VERMILION) for mark in form.marks]
-    values = ", ".join(mark.value for mark in form.marks)
-    frame = _frame(draft, value=f"[{values}]", part=f"[{', '.join(names)}]")
+    values, listed = ", ".join(mark.value for mark in form.marks), ", ".join(names)
     dashes = ", ".join("[5, 3]" if mark.dashed else "[1, 0]" for mark in form.marks)
+    dash = f'alt.StrokeDash("part:N").scale(domain=[{listed}], range=[{dashes}])'
     return [
-        f"{marks} = {frame}",
-        f"{chart} += alt.Chart({marks}).mark_rule(size=2).encode(",
-        f"    {x.of('value')},",
-        f"    {_hues(names, colours)},",
-        f'    alt.StrokeDash("part:N").scale(domain=[{", ".join(names)}], range=[{dashes}]),',
-        ")",
+        *_made(draft, marks, value=f"[{values}]", part=f"[{listed}]"),
+        *_encoded(
+            f"{chart} += alt.Chart({marks})", "mark_rule(size=2)", x.of("value"), _hues(names, colours), dash
+        ),
     ]
 
 
 def _points(draft: Draft, form: Points, chart: str, x: _Channel, y: _Channel) -> list[str]:
     scales = [f".scale(type={scale or literal('linear')}, zero=False)" for scale in form.scales]
+    axes = x.of("x", scales[0]), y.of("y", scales[1])
     if form.dense:
-        lines = _cells(draft, form, chart, x, y, scales)
+        lines = _cells(draft, form, chart, axes)
     else:
-        points = draft.name("points")
+        points, mark = draft.name("points"), f'mark_circle(size=16, opacity=0.4, color="{BLUE}", tooltip=True)'
         lines = [
             f"{points} = {_frame(draft, x=form.x, y=form.y)}",
-            f"{chart} = alt.Chart({points}).mark_circle(",
-            f'    size=16, opacity=0.4, color="{BLUE}", tooltip=True',
-            ").encode(",
-            f"    {x.of('x', scales[0])},",
-            f"    {y.of('y', scales[1])},",
-            ")",
+            *_encoded(f"{chart} = alt.Chart({points})", mark, *axes),
         ]
     if form.curve:
-        curve = form.curve
-        frame = _frame(draft, x=curve.x, y=curve.y)
-        lines += [
-            curve.made,
-            f'{chart} += alt.Chart({frame}).mark_line(color="{VERMILION}", size=2).encode(',
-            f"    {x.of('x')}, {y.of('y')}",
-            ")",
-        ]
+        frame = _frame(draft, x=form.curve.x, y=form.curve.y)
+        mark = f'mark_line(color="{VERMILION}", size=2)'
+        lines += [form.curve.made, *_encoded(f"{chart} += alt.Chart({frame})", mark, x.of("x"), y.of("y"))]
     return lines
 
 
-def _cells(draft: Draft, form: Points, chart: str, x: _Channel, y: _Channel, scales: list[str]) -> list[str]:
+def _cells(draft: Draft, form: Points, chart: str, axes: tuple[str, str]) -> list[str]:
     counts, edges, cells = draft.name("counts"), draft.name("edges"), draft.name("cells")
-    across, up = (f"{edges}[{place}]" for place in (0, 1))
-    columns, rows = draft.name("i"), draft.name("j")
-    frame = _frame(
-        draft,
-        x=f"{across}[{columns}]",
-        x2=f"{across}[{columns} + 1]",
-        y=f"{up}[{rows}]",
-        y2=f"{up}[{rows} + 1]",
-        rows=f"{counts}[{columns}, {rows}]",
-    )
+    i, j = draft.name("i"), draft.name("j")
+    across, up = f"{edges}[0]", f"{edges}[1]"
+    corners = {"x": f"{across}[{i}]", "x2": f"{across}[{i} + 1]", "y": f"{up}[{j}]", "y2": f"{up}[{j} + 1]"}
+    shade = 'alt.Color("rows").scale(type="log", scheme="blues")'
     return [
         f"{edges} = [{cell_edges(form.x, form.scales[0])}, {cell_edges(form.y, form.scales[1])}]",
         f"{counts} = np.histogram2d({form.x}, {form.y}, bins={edges})[0]",
-        f"{columns}, {rows} = np.nonzero({counts})",
-        f"{cells} = {frame}",
-        f"{chart} = alt.Chart({cells}).mark_rect(tooltip=True).encode(",
-        f"    {x.of('x', scales[0])},",
-        f"    {y.of('y', scales[1])},",
-        '    x2="x2", y2="y2",',
-        '    color=alt.Color("rows").scale(type="log", scheme="blues"),',
-        ")",
+        f"{i}, {j} = np.nonzero({counts})",
+        *_made(draft, cells, **corners, rows=f"{counts}[{i}, {j}]"),
+        *_encoded(
+            f"{chart} = alt.Chart({cells})",
+            "mark_rect(tooltip=True)",
+            *(*axes, 'alt.X2("x2")', 'alt.Y2("y2")', shade),
+        ),
     ]
 
 
 def _time_line(draft: Draft, form: TimeLine, chart: str, x: _Channel, y: _Channel) -> list[str]:
-    up = y.of("mean", '.scale(type="log")' if form.log else ".scale(zero=False)")
     encoded = draft.name("encoded")
-    blue, vermilion = (_look(colour, form.few) for colour in (BLUE, VERMILION))
+    up = y.of("mean", '.scale(type="log")' if form.log else ".scale(zero=False)")
+    thin, thick = (
+        f"mark_line({_look(colour, form.few)}, size={size})" for colour, size in ((BLUE, 1.5), (VERMILION, 4))
+    )
+    line, level = _frame(draft, period=form.x, mean=form.y), _frame(draft, period=form.part_x, mean=form.level)
     return [
         f"{encoded} = [{x.of('period:T')}, {up}]",
-        f"{chart} = alt.Chart({_frame(draft, period=form.x, mean=form.y)})"
-        f".mark_line({blue}, size=1.5).encode(*{encoded})",
+        f"{chart} = alt.Chart({line}).{thin}.encode(*{encoded})",
         f"for {form.part} in {form.parts}:",
-        f"    {chart} += alt.Chart({_frame(draft, period=form.part_x, mean=form.level)})"
-        f".mark_line({vermilion}, size=4).encode(*{encoded})",
+        f"    {chart} += alt.Chart({level}).{thick}.encode(*{encoded})",
     ]
 
 
@@ -267,54 +266,43 @@ def _look(colour: str, has_points: bool) -> str:
 
 
 def _cycle_line(draft: Draft, form: CycleLine, chart: str, x: _Channel, y: _Channel) -> list[str]:
-    ticks = axis_ticks(form.cycle)
-    line, names, across = draft.name("line"), "", x.of("part:O", ".axis(labelAngle=0)")
-    places = form.x
+    ticks, line = axis_ticks(form.cycle), draft.name("line")
+    places, lines, across = form.x, list[str](), x.of("part:O", ".axis(labelAngle=0)")
     if ticks.names:
-        names = draft.name("names")
-        places = f"[{names}[i{' - 1' if form.cycle == 'month' else ''}] for i in {form.x}]"
+        names, first = draft.name("names"), " - 1" if form.cycle == "month" else ""
+        lines = [f"{names} = {ticks.names}"]
+        places = f"[{names}[i{first}] for i in {form.x}]"
         across = x.of("part:N", f".sort({names}).axis(labelAngle=0)")
+    mark = f"mark_line({_look(BLUE, True)}, tooltip=True)"
     return [
-        f"{names} = {ticks.names}" if names else "",
-        f"{line} = {_frame(draft, part=places, mean=form.y)}",
-        f"{chart} = alt.Chart({line}).mark_line({_look(BLUE, True)}, tooltip=True).encode(",
-        f"    {across},",
-        f"    {y.of('mean', '.scale(zero=False)')},",
-        ")",
+        *lines,
+        *_made(draft, line, part=places, mean=form.y),
+        *_encoded(f"{chart} = alt.Chart({line})", mark, across, y.of("mean", ".scale(zero=False)")),
     ]
 
 
 def _calendar(draft: Draft, form: Calendar, chart: str, x: _Channel, y: _Channel) -> list[str]:
+    days = _frame(draft, day=form.x, rows=form.y)
     span = _frame(draft, start=f"[{form.start}]", end=f"[{form.end}]")
+    rule, rect = f'mark_rule(color="{BLUE}", tooltip=True)', f'mark_rect(color="{VERMILION}", opacity=0.3)'
     return [
-        f"{chart} = alt.Chart({_frame(draft, day=form.x, rows=form.y)})"
-        f'.mark_rule(color="{BLUE}", tooltip=True).encode(',
-        f"    {x.of('day:T')}, {y.of('rows')}, y2=alt.datum(0)",
-        ")",
-        f'{chart} += alt.Chart({span}).mark_rect(color="{VERMILION}", opacity=0.3).encode(',
-        f'    {x.of("start:T")}, x2="end"',
-        ")",
+        *_encoded(f"{chart} = alt.Chart({days})", rule, x.of("day:T"), y.of("rows"), "alt.Y2(datum=0)"),
+        *_encoded(f"{chart} += alt.Chart({span})", rect, x.of("start:T"), 'alt.X2("end")'),
     ]
 
 
 def _dumbbells(draft: Draft, form: Dumbbells, chart: str, x: _Channel, y: _Channel) -> list[str]:
     names, long = form.names, draft.name("long")
     one, other = (in_chart(draft, text) for text in form.texts)
-    frame = _frame(
-        draft,
-        level=f"[*{names}, *{names}]",
-        mean=f"[*{form.a}, *{form.b}]",
-        part=f"[{one}] * len({names}) + [{other}] * len({names})",
-    )
-    across = x.of("mean", ".scale(zero=False)")
+    part = f"[{one}] * len({names}) + [{other}] * len({names})"
+    axes = x.of("mean", ".scale(zero=False)"), y.categories()
     hues = _hues([one, other], [literal(BLUE), literal(VERMILION)], in_chart(draft, form.title))
+    line, circle = 'mark_line(color="#999999")', "mark_circle(size=90, opacity=1, tooltip=True)"
     return [
         f"{names} = {form.labels}",
-        f"{long} = {frame}",
-        f"{chart} = alt.Chart({long}).encode({across}, {y.categories()})",
-        f'{chart} = {chart}.mark_line(color="#999999").encode(detail="level") + {chart}.mark_circle(',
-        "    size=90, opacity=1, tooltip=True",
-        f").encode({hues})",
+        *_made(draft, long, level=f"[*{names}, *{names}]", mean=f"[*{form.a}, *{form.b}]", part=part),
+        *_encoded(f"{chart} = alt.Chart({long})", line, *axes, 'alt.Detail("level")'),
+        *_encoded(f"{chart} += alt.Chart({long})", circle, *axes, hues),
     ]
 
 

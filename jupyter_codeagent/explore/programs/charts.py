@@ -39,6 +39,11 @@ def span_decades(*figures: float) -> bool:
     return 0 < min(figures) < max(figures) / DECADES
 
 
+def are_close(*figures: float) -> bool:
+    """Check whether figures differ by so little that labels of an axis might show only by how much."""
+    return max(figures) - min(figures) < max(map(abs, figures)) / 100
+
+
 def shown_rows(draft: Draft, table: str, levels: int) -> str:
     """Return the line that keeps the highest and lowest rows of a sorted table; empty if all of them fit."""
     if levels <= draft.most:

@@ -51,6 +51,8 @@ class Intervals:
     """The mean of all rows."""
     rows: int
     log: bool = False
+    close: bool = False
+    """Whether the means differ by little of their size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,8 @@ class TimeLine:
     few: bool
     """Whether there are so few periods that each is marked."""
     log: bool = False
+    close: bool = False
+    """Whether the means differ by little of their size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +135,8 @@ class CycleLine:
     x: str
     y: str
     cycle: str
+    close: bool = False
+    """Whether the means differ by little of their size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +147,8 @@ class Calendar:
     y: str
     start: str
     end: str
+    days: int
+    """How many of them have rows."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jupyter_codeagent.explore.names import bare
 from jupyter_codeagent.explore.programs.chart_text import labels
 from jupyter_codeagent.explore.programs.charts import (
+    are_close,
     axis_name,
     draw,
     ends_shown,
@@ -54,13 +55,15 @@ def group_difference(draft: Draft) -> None:
             shown_rows(draft, by, levels),
         )
         table = f"{by}[[{literal(mean)}, {literal(n)}]]"
+    ends = draft.finding.number("lowest_mean"), draft.finding.number("highest_mean")
     form = Intervals(
         labels=labels(draft, by, 1, "highest", "lowest"),
         values=f"{by}[{literal(mean)}]",
         error=f"{by}[{literal(error)}]",
         reference=f"{rows}[{value}].mean()",
         rows=levels,
-        log=span_decades(draft.finding.number("lowest_mean"), draft.finding.number("highest_mean")),
+        log=span_decades(*ends),
+        close=are_close(*ends),
     )
     draw(
         draft,

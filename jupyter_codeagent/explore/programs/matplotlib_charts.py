@@ -58,6 +58,7 @@ def _data(draft: Draft, form: Form, fig: str, ax: str) -> list[str]:
             lines = [
                 f'{ax}.plot({form.x}, {form.y}, color="{BLUE}", marker="o")',
                 f"{ax}.set_xticks({shown})",
+                _whole_labels(ax, "y", form.close),
             ]
         case Calendar():
             lines = [
@@ -75,6 +76,11 @@ def _data(draft: Draft, form: Form, fig: str, ax: str) -> list[str]:
 
 def _dates(ax: str) -> str:
     return f"{ax}.xaxis.set_major_formatter(ConciseDateFormatter({ax}.xaxis.get_major_locator()))"
+
+
+def _whole_labels(ax: str, axis: str, close: bool) -> str:
+    """Return the line without which labels would be those above ``+7.1423e4``; empty where it is not needed."""
+    return f'{ax}.ticklabel_format(axis="{axis}", useOffset=False)' if close else ""
 
 
 def _few(ax: str, rows: int) -> str:
@@ -111,6 +117,7 @@ def _intervals(form: Intervals, ax: str) -> list[str]:
         ")",
         f'{ax}.axvline({form.reference}, color="{GREY}", linestyle="--", linewidth=1)',
         f'{ax}.set_xscale("log", nonpositive="clip")' if form.log else "",
+        _whole_labels(ax, "x", form.close),
         _few(ax, form.rows),
     ]
 
@@ -153,6 +160,8 @@ def _points(draft: Draft, form: Points, fig: str, ax: str) -> list[str]:
     else:
         lines = [f'{ax}.scatter({form.x}, {form.y}, s=12, alpha=0.4, color="{BLUE}", edgecolors="none")']
         lines += [f"{ax}.set_{axis}scale({scale})" for axis, scale in scales]
+    if not scales:
+        lines.append(f"{ax}.ticklabel_format(useOffset=False)")
     if form.curve:
         curve = form.curve
         lines += [curve.made, f'{ax}.plot({curve.x}, {curve.y}, color="{VERMILION}", linewidth=2)']
@@ -167,6 +176,7 @@ def _time_line(form: TimeLine, ax: str) -> list[str]:
         f"    {ax}.plot({form.part_x}, [{form.level}] * len({form.part}),"
         f' color="{VERMILION}", linewidth=3{marker})',
         f'{ax}.set_yscale("log")' if form.log else "",
+        _whole_labels(ax, "y", form.close),
         _dates(ax),
     ]
 

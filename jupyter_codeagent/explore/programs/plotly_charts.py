@@ -37,9 +37,11 @@ def write(draft: Draft, form: Form, around: Around) -> None:
     draft.write(
         *_data(draft, form, fig),
         f"{fig}.update_layout(",
-        f"    title=dict(text={title_of(draft)}, subtitle=dict(text={caption(around)})),",
-        '    title_y=1, title_yanchor="top", title_pad_t=26,',
-        f'    xaxis_title={x}, yaxis_title={y}, template="plotly_white",',
+        f"    title_text={title_of(draft)},",
+        f"    title_subtitle_text={caption(around)},",
+        f"    xaxis_title={x},",
+        f"    yaxis_title={y},",
+        '    template="plotly_white", title_y=1, title_yanchor="top", title_pad_t=26,',
         f"    height={height}, margin=dict(t={top}, b={bottom}, l=60, r=20),",
         ")",
         f"display({fig})",
@@ -53,11 +55,12 @@ def _data(draft: Draft, form: Form, fig: str) -> list[str]:
         case Intervals():
             lines = [
                 f"{fig} = go.Figure(go.Scatter(",
-                f"    x={form.values}, y={form.labels}, error_x=dict(array=1.96 * {form.error}),",
+                f"    x={form.values}, y={form.labels},",
+                f"    error_x_array=1.96 * {form.error},",
                 f'    mode="markers", marker=dict(color="{BLUE}", size=9),',
                 "))",
                 _reference(fig, form.reference),
-                f'{fig}.update_xaxes(type="log")' if form.log else "",
+                f'{fig}.update_xaxes(type="log", dtick=1)' if form.log else "",
                 _categories(fig),
             ]
         case Histogram():
@@ -188,7 +191,7 @@ def _time_line(form: TimeLine, fig: str) -> list[str]:
         f"        x={form.part_x}, y=[{form.level}] * len({form.part}),",
         f'        mode="{mode}", line=dict(color="{VERMILION}", width=4),',
         "    )",
-        f'{fig}.update_yaxes(type="log")' if form.log else "",
+        f'{fig}.update_yaxes(type="log", dtick=1)' if form.log else "",
         f"{fig}.update_layout(showlegend=False)",
     ]
 

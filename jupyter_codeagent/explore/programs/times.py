@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jupyter_codeagent.explore.programs.charts import axis_name, draw, rounded_table, span_decades
+from jupyter_codeagent.explore.programs.charts import are_close, axis_name, draw, rounded_table, span_decades
 from jupyter_codeagent.explore.programs.cycles import SIZES
 from jupyter_codeagent.explore.programs.draft import Draft, literal
 from jupyter_codeagent.explore.programs.forms import Calendar, CycleLine, TimeLine
@@ -144,7 +144,7 @@ def _write_line(draft: Draft, series: _Series, parts: str) -> None:
         table = f'pd.DataFrame({{{mean}: {both}.mean(), "{series.period}s": {both}.count()}})'
     finding = draft.finding
     is_trend = finding.kind == "trend"
-    ends = ("first", "last") if is_trend else ("before", "after")
+    ends = [finding.number(fact) for fact in (("first", "last") if is_trend else ("before", "after"))]
     thick = f" (thick line: mean {'of the first and last quarter' if is_trend else 'before and after'})"
     form = TimeLine(
         x=x,
@@ -154,7 +154,8 @@ def _write_line(draft: Draft, series: _Series, parts: str) -> None:
         part_x=part_x,
         level=level,
         few=series.period in {"quarter", "year"},
-        log=span_decades(*(finding.number(fact) for fact in ends)),
+        log=span_decades(*ends),
+        close=are_close(*ends),
     )
     draw(
         draft,
@@ -180,9 +181,10 @@ def season(draft: Draft) -> None:
         few = f"{by} = {by}[{by}[{_weight(draft)}] >= {by}[{_weight(draft)}].sum() / {10 * size}]"
         x = f"{by}.index"
     draft.write(f"{few}  # without {cycle}s of few rows")
+    ends = draft.finding.number("lowest_mean"), draft.finding.number("highest_mean")
     draw(
         draft,
-        CycleLine(x=x, y=f'{by}["{mean}"]', cycle=cycle),
+        CycleLine(x=x, y=f'{by}["{mean}"]', cycle=cycle, close=are_close(*ends)),
         x=f"{cycle} of {axis_name(draft, 1)}",
         y=f"mean rows per {_UNITS[cycle]}" if counts else f"mean {axis_name(draft, 0)}",
         n=f"len({known})",
@@ -265,7 +267,7 @@ def gap(draft: Draft) -> None:
         x, height, table, n = f"{days}.index", days, f'{gaps}.nlargest(5, "days")', f"{days}.sum()"
     draw(
         draft,
-        Calendar(x=x, y=height, start=_moment(draft, start), end=_moment(draft, end)),
+        Calendar(x=x, y=height, start=_moment(draft, start), end=_moment(draft, end), days=finding.count("n")),
         x=axis_name(draft, 0),
         y="rows per day",
         n=n,
