@@ -91,6 +91,9 @@ class _Said:
     def date(self, fact: str) -> str:
         return self._noted(self.finding.text(fact)[:10])
 
+    def moment(self) -> str:
+        return ("in " if self.finding.text("period") == "Y" else "on ") + self._noted(moment_named(self.finding))
+
     def _noted(self, text: str) -> str:
         self.figures.append(text)
         return text
@@ -247,6 +250,11 @@ def _association(finding: Finding) -> Words:
     return said.words(line, f"{b} {b_level} is {often} frequent with {a} {a_level}")
 
 
+def moment_named(finding: Finding) -> str:
+    """Return when a level shift begins: a day, or a year of means by year."""
+    return finding.text("at")[: 4 if finding.text("period") == "Y" else 10]
+
+
 def value_in_words(finding: Finding, period: str = "") -> str:
     """Return the value over time: its name, or ``rows of flights per day``."""
     if finding.columns[0]:
@@ -291,7 +299,7 @@ def _break(finding: Finding) -> Words:
     said, period = _Said(finding), PERIODS[finding.text("period")]
     verb = "jumps" if finding.number("after") > finding.number("before") else "drops"
     line = (
-        f"{value_in_words(finding, period)} {verb} on {said.date('at')} ({said.column(1)}): "
+        f"{value_in_words(finding, period)} {verb} {said.moment()} ({said.column(1)}): "
         f"mean {said.figure('before')} before, {said.figure('after')} after."
     )
     return said.words(line, f"{bare_value(finding)} {verb} to another level")

@@ -199,6 +199,10 @@ class Draft:
                 return f"{series}.str.to_datetime({arguments})"
             how = f"format={literal(wanted)}, " if wanted else ""
             return f'pd.to_datetime({series}, {how}errors="coerce")'
+        if re.match(r"u?int|float", column.type.lower()):  # years
+            if self.is_polars:
+                return f"pl.datetime({series}, 1, 1).alias({self.col(place)})"
+            return f'pd.to_datetime({series}.astype("Int64").astype("string"), format="%Y")'
         if self.is_polars:
             zoned = "time_zone=" in column.type and "time_zone=None" not in column.type
             return f"{series}.dt.replace_time_zone(None)" if zoned else ""

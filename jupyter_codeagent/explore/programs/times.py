@@ -8,7 +8,7 @@ from jupyter_codeagent.explore.programs.charts import are_close, axis_name, draw
 from jupyter_codeagent.explore.programs.cycles import SIZES
 from jupyter_codeagent.explore.programs.draft import Draft, literal
 from jupyter_codeagent.explore.programs.forms import Calendar, CycleLine, TimeLine
-from jupyter_codeagent.explore.words import PERIODS
+from jupyter_codeagent.explore.words import PERIODS, moment_named
 
 _EVERY = {"h": "1h", "D": "1d", "W": "1w", "M": "1mo", "Q": "1q", "Y": "1y"}
 _FREQUENCIES = {
@@ -40,6 +40,7 @@ def level_shift(draft: Draft) -> None:
     """Write a value by period, with the means before and after the shift."""
     series = _write_periods(draft, draft.finding.text("period"))
     by, sides, day = series.table, draft.name("sides"), draft.finding.text("at")[:10]
+    named = moment_named(draft.finding)
     if draft.is_polars:
         when, at = f'pl.col("{series.period}")', _moment(draft, day)
         before, since = f"{by}.filter({when} < {at})", f"{by}.filter({when} >= {at})"
@@ -47,8 +48,8 @@ def level_shift(draft: Draft) -> None:
         before, since = f'{by}[{by}.index < "{day}"]', f'{by}[{by}.index >= "{day}"]'
     draft.write(
         f"{sides} = {{",
-        f'    "before {day}": {before},',
-        f'    "from {day}": {since},',
+        f'    "before {named}": {before},',
+        f'    "from {named}": {since},',
         "}",
     )
     _write_line(draft, series, sides)

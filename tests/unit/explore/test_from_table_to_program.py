@@ -218,3 +218,46 @@ def test_categories_that_have_an_order_are_shown_in_it() -> None:
     (code,) = (cell.code for cell in cells(table) if "sales is highest for size medium" in cell.words)
 
     assert run(code, {"t": table}).figures[0].axes[0].get_yticklabels()[-1].get_text() == "large"
+
+
+def by_year(name: str) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    years = rng.integers(1985, 2024, 1500)
+    grown = 0.05 * (years - 1985) + rng.normal(0, 1, 1500)
+    return pd.DataFrame({name: years, "crop": grown, "price": 2.0 * (years >= 2008) + rng.normal(0, 1, 1500)})
+
+
+YEARS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "integers": lambda table: table,
+    "with gaps": lambda table: table.assign(
+        year=table["year"].where(np.arange(len(table)) % 50 > 0)  # floats, then
+    ),
+    "nullable": lambda table: table.convert_dtypes(),
+    "polars": pl.from_pandas,
+    "polars with gaps": lambda table: pl.from_pandas(table).with_columns(
+        pl.when(pl.int_range(pl.len()) % 50 > 0).then("year").cast(pl.Float64).alias("year")
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", YEARS)
+def test_years_as_whole_numbers_are_time_where_a_table_has_no_dates(kind: str) -> None:
+    said = list(shown(YEARS[kind](by_year("year"))))
+
+    assert any(line.startswith("crop rises over year: mean ") for line in said), said
+    assert any(line.startswith("price jumps in 2008 (year): mean ") for line in said), said
+    assert not any("runs from" in line or "number of rows" in line for line in said)
+
+
+def test_years_are_known_by_their_names_in_other_languages_and_are_no_time_beside_dates() -> None:
+    assert any(line.startswith("crop rises over Jahr") for line in shown(by_year("Jahr")))
+    assert not any("over plot" in line for line in shown(by_year("plot")))
+    dated = by_year("year").assign(day=pd.date_range("2023", periods=1500, freq="7h"))
+    assert not any("over year" in line for line in shown(dated))
+
+
+def test_years_of_noise_are_no_trend() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(12):
+        table = pd.DataFrame({"year": rng.integers(1990, 2024, 900), "x": rng.normal(size=900)})
+        assert len(shown(table)) == 1

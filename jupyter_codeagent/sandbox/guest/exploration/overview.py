@@ -81,7 +81,7 @@ def codes_of(table: Table, name: str) -> Any:
 
 
 def _dates(table: Table) -> dict[str, str] | None:
-    if not table.time:
+    if not table.time or table.columns[table.time].part:
         return None
     days = table.numbers(table.time)
     days = days[~np.isnan(days)]

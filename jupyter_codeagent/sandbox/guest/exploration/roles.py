@@ -20,6 +20,8 @@ PARTS = {
     "minute": (0, 59),
     "second": (0, 59),
 }
+YEARS = ("yr", "fiscalyear", "calendaryear", "jahr", "année", "annee", "año", "anno", "ano")
+"""Other names of years."""
 FINE_PARTS = ("day", "minute", "second", "week", "year")
 """Parts of dates that nobody groups by; years are, but what changes over years is a trend."""
 
@@ -69,7 +71,7 @@ def is_key_name(name: str) -> bool:
 def date_part(name: str, profile: Profile) -> str:
     """Return which part of a date the integers of this name are, or an empty text."""
     part = name.lower().replace("_", "").replace(" ", "")
-    part = "weekday" if part == "dow" else part
+    part = "weekday" if part == "dow" else "year" if part in YEARS else part
     low, high = PARTS.get(part, (1, 0))
     return part if profile.whole and low <= profile.low and profile.high <= high else ""
 

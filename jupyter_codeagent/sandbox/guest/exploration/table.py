@@ -102,9 +102,24 @@ class Table:
         return self.levels(name)[0] < 0 if kind in ("text", "mixed") else np.isnan(self.numbers(name))
 
     @cached_property
+    def times(self) -> list[str]:
+        """Names of the columns of dates, or of years where there are none."""
+        years = [column.name for column in self.used if column.part == "year" and column.role == "number"]
+        return self.with_role("date") or years
+
+    def days(self, name: str) -> Any:
+        """Return dates, or the beginnings of years, as days since 1970."""
+        numbers = self.numbers(name)
+        if self.columns[name].part != "year":
+            return numbers
+        years = np.nan_to_num(numbers, nan=1970).astype(np.int64) - 1970
+        days = years.astype("datetime64[Y]").astype("datetime64[D]").astype(np.float64)
+        return np.where(np.isnan(numbers), np.nan, days)
+
+    @cached_property
     def time(self) -> str:
-        """Name of the date column with the fewest missing and the most different values, or an empty text."""
-        dates = [self.columns[name] for name in self.with_role("date")]
+        """Name of the time with the fewest missing and the most different values, or an empty text."""
+        dates = [self.columns[name] for name in self.times]
         dates = [column for column in dates if column.missing <= self.rows / 2]
         best = max(dates, key=lambda column: (-round(column.missing / self.rows, 2), column.distinct), default=None)
         return best.name if best is not None else ""

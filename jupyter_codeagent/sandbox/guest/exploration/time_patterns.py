@@ -44,10 +44,10 @@ class Fit:
 
 def find_time_patterns(table: Table, search: Search) -> None:
     """Find trends, shifts and seasons of each number along the main date, and of the rows along each date."""
-    for time in table.with_role("date")[:MAX_DATES]:
+    for time in table.times[:MAX_DATES]:
         if search.is_over():
             return
-        days = table.numbers(time)
+        days = table.days(time)
         days = days[~np.isnan(days)]
         if len(days) >= MIN_ROWS:
             _look_at_counts(time, days, search)
@@ -56,7 +56,7 @@ def find_time_patterns(table: Table, search: Search) -> None:
     for value in table.values + table.flags:
         if search.is_over():
             return
-        days, ranks = table.numbers(table.time), table.ranks(value)
+        days, ranks = table.days(table.time), table.ranks(value)
         both = ~np.isnan(days) & ~np.isnan(ranks)
         if both.sum() >= MIN_ROWS:
             columns = (value, table.time)
@@ -217,10 +217,11 @@ def _cycles(days: Any) -> list[Cycle]:
     hours = np.floor((days - whole) * 24 + 1e-6).astype(np.int64) % 24
     if span >= 3 and len(np.unique(hours)) >= 4:
         found.append(Cycle("hour", 24, hours, whole.astype(np.int64), (1, 2, 3, 7, 14, 28, 91)))
-    if span >= 28:
+    whole_years = len(np.unique(period_of(days, "Y"))) == len(np.unique(days))
+    if span >= 28 and not whole_years:
         weekday = (whole.astype(np.int64) + MONDAY) % 7
         found.append(Cycle("weekday", 7, weekday, period_of(days, "W"), (1, 2, 4, 8, 13, 26, 52)))
-    if span >= 1.9 * YEAR:
+    if span >= 1.9 * YEAR and not whole_years:
         months = period_of(days, "M")
         first = int(months.min())
         found.append(Cycle("month", 12, (months - first) % 12, (months - first) // 12, (1, 2), first % 12))
