@@ -17,6 +17,7 @@ from jupyter_codeagent.explore.programs import asked, groups, pairs, quality, st
 from jupyter_codeagent.explore.programs.draft import MOST_ROWS, Draft
 from jupyter_codeagent.explore.words import ROUNDED
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.exploration import (
     ColumnOverview,
     Exploration,
@@ -98,6 +99,7 @@ def next_questions(
     *,
     taken: Collection[str] = (),
     personal: Mapping[str, Collection[str]] | None = None,
+    charts: ChartLibrary = "matplotlib",
 ) -> tuple[NextQuestion, ...]:
     """Return at most `MOST_CANDIDATES` questions, the most useful first; none on a small or unknown table.
 
@@ -107,6 +109,8 @@ def next_questions(
         Names of the user's, which no program assigns to.
     personal
         Columns by table that no question is about and of which no value is shown.
+    charts
+        The library that draws charts.
     """
     overview = exploration.overview(shown.table)
     if overview is None or overview.rows < FEWEST_ROWS:
@@ -115,7 +119,9 @@ def next_questions(
     table = _Table(exploration, overview, frozenset(hidden.get(shown.table, ())))
     ideas = [one for one in dict.fromkeys(_ideas(table, shown)) if _key(*one) not in shown.answered]
     ideas.sort(key=lambda one: not table.was_found(*one))  # stable: what the data shows comes first
-    questions = {one.text: one for one in (_question(table, *idea, taken, hidden) for idea in _varied(ideas))}
+    questions = {
+        one.text: one for one in (_question(table, *idea, taken, hidden, charts) for idea in _varied(ideas))
+    }
     return tuple(questions.values())
 
 
@@ -389,6 +395,7 @@ def _question(
     columns: tuple[str, ...],
     taken: Collection[str],
     personal: Mapping[str, Collection[str]],
+    charts: ChartLibrary,
 ) -> NextQuestion:
     template, name = _TEMPLATES[kind], table.overview.table
     facts = _facts(table, kind, columns)
@@ -403,7 +410,7 @@ def _question(
     )
     rows = f"the number of rows of {name}"
     title = template.title.format(*(bare(one) if one else rows for one in columns), table=name, cycle=cycle)
-    draft = Draft(finding, table.exploration, taken, personal, title)
+    draft = Draft(finding, table.exploration, taken, personal, title, charts=charts)
     draft.digits = _digits(table, columns)
     draft.knows_levels = all(draft.overview.column(one).type.lower().startswith(_SHORT_TYPES) for one in columns)
     template.write(draft)

@@ -26,6 +26,7 @@ from jupyter_codeagent.frontend.background_loop import STOP_GRACE_S, BackgroundL
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
+from jupyter_codeagent.session.chart_library import with_installed_charts
 from jupyter_codeagent.session.given_code import FROM_TEMPLATE, GivenProgram, run_given_code
 from jupyter_codeagent.session.reproduction import RerunWatcher
 from jupyter_codeagent.session.run_log import RunLog
@@ -170,7 +171,7 @@ class NextQuestions:
             shown = shown_by_code(run.code, run.operations, exploration)
             if shown is not None:
                 tried = _Trial(run, sandbox, self._front_ends, settings, origin)
-                self._offer(run, await tried.first_that_work(self._candidates(exploration, shown, live)))
+                self._offer(run, await tried.first_that_work(self._candidates(exploration, shown, live, settings)))
 
     async def _of_findings(
         self,
@@ -186,14 +187,17 @@ class NextQuestions:
             await sandbox.prepare(replace(shown[0][0].manifest, tools=()))
             for run, table, finding in shown:
                 about = shown_by(table, finding, findings)
-                questions = self._candidates(exploration, about, live)
+                questions = self._candidates(exploration, about, live, settings)
                 tried = _Trial(run, sandbox, self._front_ends, settings, origin)
                 working = await tried.first_that_work(one for one in questions if one.text not in asked)
                 asked.update(one.text for one in working)
                 self._offer(run, working)
 
-    def _candidates(self, exploration: Exploration, shown: Shown, live: _Live) -> tuple[NextQuestion, ...]:
-        return next_questions(exploration, shown, taken=live.taken, personal=live.personal)
+    def _candidates(
+        self, exploration: Exploration, shown: Shown, live: _Live, settings: Settings
+    ) -> tuple[NextQuestion, ...]:
+        charts = with_installed_charts(settings)[0].charts
+        return next_questions(exploration, shown, taken=live.taken, personal=live.personal, charts=charts)
 
     def _tables(self, names: Iterable[str]) -> _Live:
         """Read which columns the tables have; hidden ones do not exist. Main thread."""
