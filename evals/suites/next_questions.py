@@ -455,7 +455,7 @@ def main() -> None:
     distinct = list({(one.library, one.question.text, one.question.code): one for one in offered}.values())
     right = sum(one.outcome == "right" for one in distinct)
     low, high = wilson(right, len(distinct))
-    print(f"{len(offered)} offers of {len(distinct)} questions below results of 24 sets of tables")
+    print(f"{len(offered)} offers of {len(distinct)} questions")
     print(f"right: {right} of {len(distinct)} ({right / len(distinct):.1%}; {low:.1%} to {high:.1%})")
     for kind, count in Counter(one.question.kind for one in distinct).most_common():
         ends = sum(one.outcome == "right" for one in distinct if one.question.kind == kind)
