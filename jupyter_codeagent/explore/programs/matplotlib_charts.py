@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from jupyter_codeagent.explore.programs.chart_text import axis_titles, caption, in_chart, title_of
 from jupyter_codeagent.explore.programs.colours import BLUE, COLOURS, GREY, VERMILION
 from jupyter_codeagent.explore.programs.cycles import axis_ticks
@@ -197,6 +199,7 @@ def _dumbbells(draft: Draft, form: Dumbbells, ax: str) -> list[str]:
 def _strata(draft: Draft, form: Strata, fig: str, ax: str) -> list[str]:
     rows, x, y, part, drawn, line = form.rows, form.x, form.y, form.part, form.drawn, form.line
     colours = ", ".join(map(literal, COLOURS))
+    title = in_chart(draft, "\n".join(wrap(form.title, LONG_LABEL)))
     return [
         f"for {form.level}, {form.colour} in zip({form.levels}, [{colours}]):",
         f"    {part} = {form.chosen}",
@@ -206,5 +209,5 @@ def _strata(draft: Draft, form: Strata, fig: str, ax: str) -> list[str]:
         f"    {ax}.plot(*{line}, color={form.colour}, label={form.level})",
         f"{line} = np.polynomial.Polynomial.fit({rows}[{x}], {rows}[{y}], 1).linspace(2)",
         f'{ax}.plot(*{line}, color={TEXT_COLOUR}, linestyle="--", linewidth=2, label="overall")',
-        f'{fig}.legend(title={in_chart(draft, form.title)}, loc="outside right center", frameon=False)',
+        f'{fig}.legend(title={title}, loc="outside right center", frameon=False)',
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from jupyter_codeagent.explore.names import bare
 from jupyter_codeagent.explore.programs.chart_text import labels
 from jupyter_codeagent.explore.programs.charts import axis_name, draw, height_for, rounded_table
+from jupyter_codeagent.explore.programs.colours import COLOURS
 from jupyter_codeagent.explore.programs.draft import Draft, free_name, literal
 from jupyter_codeagent.explore.programs.forms import Dumbbells, Strata
 
@@ -168,7 +169,8 @@ def _write_correlations(draft: Draft) -> None:
     source, rows, table = draft.rows(numbers=[0, 1]), draft.name("complete"), draft.name("correlations")
     r, n = draft.label("r"), draft.label("n")
     level, colour, part, drawn, line = map(draft.name, ("level", "color", "part", "drawn", "line"))
-    many = draft.column(2).distinct >= draft.most
+    distinct = draft.column(2).distinct
+    many = distinct >= draft.most
     named = [draft.level_as_text(2, fact) for fact in ("level_high", "level_low") if draft.finding.text(fact)]
     names = "".join(f"{literal(text)}, " for text in named)
     most = draft.most - 1 - len(named)
@@ -216,7 +218,7 @@ def _write_correlations(draft: Draft) -> None:
         part=part,
         drawn=drawn,
         line=line,
-        title=axis_name(draft, 2),
+        title=axis_name(draft, 2) + (f" (some of {distinct})" if distinct > len(COLOURS) else ""),
     )
     draw(
         draft,

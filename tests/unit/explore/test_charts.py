@@ -31,15 +31,21 @@ from exploration_cases import (
     seasonal,
     slopes,
     three_ways,
+    turned_correlation,
 )
 from exploration_runner import Ran, run
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from evals.explore.planted import planted_cases
+from jupyter_codeagent.explore.cells import cells_of
 from jupyter_codeagent.explore.programs import WITHOUT_CHART, program
 from jupyter_codeagent.explore.programs.colours import COLOURS, GREY
+from jupyter_codeagent.explore.report import read_report
 from jupyter_codeagent.notebook.outputs.interactive import interactive_entry
-from jupyter_codeagent.types.charts import ChartLibrary
+from jupyter_codeagent.sandbox.guest.exploration.explore import explore
+from jupyter_codeagent.types.charts import CHART_LIBRARIES, ChartLibrary
+from jupyter_codeagent.types.exploration import Exploration
 
 LIBRARIES = ("pandas", "polars")
 OTHERS: tuple[ChartLibrary, ...] = ("altair", "plotly")
@@ -251,6 +257,31 @@ def test_the_number_of_rows_stands_below_each_chart(name: str) -> None:
 
     assert told.startswith("n = ")
     assert 0 < int(told.removeprefix("n = ").replace(",", "")) <= len(next(iter(case.tables.values())))
+
+
+@cache
+def explored(name: str) -> tuple[dict[str, pd.DataFrame], Exploration]:
+    tables = dict(next(one for one in planted_cases("development") if one.name == name).tables)
+    known = {key: tuple(map(str, table.columns)) for key, table in tables.items()}
+    return tables, read_report(json.dumps(explore(tables, {}, 60, 500_000)), known)
+
+
+@pytest.mark.parametrize("charts", CHART_LIBRARIES)
+@pytest.mark.parametrize("name", [one.name for one in planted_cases("development")])
+def test_what_is_found_in_generated_tables_is_drawn_without_a_fault(name: str, charts: ChartLibrary) -> None:
+    tables, exploration = explored(name)
+    for cell in cells_of(exploration, goal="", taken=list(tables), personal={}, charts=charts):
+        ran = run(cell.code, tables)
+        assert [fault for figure in ran.figures for fault in faults(figure)] == [], cell.code
+
+
+def test_a_legend_says_that_it_has_not_all_levels() -> None:
+    figure = figure_of(turned_correlation(strata=9))
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+
+    assert figure.legends[0].get_title().get_text().replace("\n", " ") == "field (some of 9)"
+    assert len(shown) == len(COLOURS) + 1
+    assert figure_of(case_of("reversal_numbers")).legends[0].get_title().get_text() == "field"
 
 
 # --- a test that finds nothing wrong has to find what is wrong
