@@ -263,7 +263,7 @@ def test_the_number_of_rows_stands_below_each_chart(name: str) -> None:
 def explored(name: str) -> tuple[dict[str, pd.DataFrame], Exploration]:
     tables = dict(next(one for one in planted_cases("development") if one.name == name).tables)
     known = {key: tuple(map(str, table.columns)) for key, table in tables.items()}
-    return tables, read_report(json.dumps(explore(tables, {}, 60, 500_000)), known)
+    return tables, read_report(json.dumps(explore(dict(tables), {}, 60, 500_000)), known)
 
 
 @pytest.mark.parametrize("charts", CHART_LIBRARIES)
