@@ -2,7 +2,7 @@ import React from 'react';
 
 import { formatCount } from '../../common/format';
 import type { IHouseRules } from '../../protocol/messages';
-import { Code, Section } from '../controls/basics';
+import { Section } from '../controls/basics';
 import { useServices } from '../services';
 
 /** What the model is told of the user's files with house rules; nothing where there is no such file. */
@@ -26,7 +26,16 @@ export function HouseRules(props: { files: IHouseRules[] }): JSX.Element | null 
           <p className="jp-CodeAgent-quiet">
             <code>{file.path}</code>
           </p>
-          {file.told && <Code code={file.told} label={trans.__('What the model is told of %1', file.path)} />}
+          {file.told && (
+            <pre
+              className="jp-CodeAgent-plain"
+              tabIndex={0}
+              role="group"
+              aria-label={trans.__('What the model is told of %1', file.path)}
+            >
+              {file.told}
+            </pre>
+          )}
           {file.left_out && <p className="jp-CodeAgent-quiet">{trans.__('Left out: %1', file.left_out)}</p>}
         </React.Fragment>
       ))}

@@ -39,7 +39,7 @@ it('a report is offered once a result is kept, and can be stopped while it is ma
 
   cell.executionState = 'running';
   await change(() => emit('executionScheduled', panel));
-  await press(host, 'Stop this report; no file is written');
+  await press(host, 'Stop the report');
   expect(sent).toEqual([{ type: 'stop', run_id: 'request' }]);
   expect(host.textContent).toBe('Stopping …');
 

@@ -28,7 +28,7 @@ export function ReportButton(props: {
   if (reportRequest(panel) !== null) {
     // Asked for again when it is pressed: the request has its id a moment after the cell was started.
     const stop = (): void => void props.connection.send({ type: 'stop', run_id: reportRequest(panel) ?? '' });
-    return <Stop label={trans.__('Stop this report; no file is written')} onStop={stop} />;
+    return <Stop text={trans.__('Stop the report')} onStop={stop} />;
   }
   if (!hasKept(notebook)) {
     return null;

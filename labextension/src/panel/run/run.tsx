@@ -49,7 +49,9 @@ export function Run(props: {
         <Chip kind={run.status}>{runStatusLabel(trans, run.status)}</Chip>
         {cells && <Chip kind={cells}>{cellStateLabel(trans, cells)}</Chip>}
         <Elapsed run={run} progress={progress} />
-        {running && props.onStop && <Stop label={trans.__('Stop this run')} onStop={props.onStop} />}
+        {running && props.onStop && (
+          <Stop text={trans.__('Stop')} label={trans.__('Stop this run')} onStop={props.onStop} />
+        )}
       </div>
       <div className="jp-CodeAgent-quiet">
         {run.request.model} · {formatTokens(trans, (running && progress?.usage) || run.usage)}

@@ -6,8 +6,8 @@ import { useServices } from '../services';
 /** How long Stop may take: the sandbox is interrupted, then ended. */
 const STOP_MS = 10_000;
 
-/** The button that stops what runs, until it is gone. */
-export function Stop(props: { label: string; onStop: () => void }): JSX.Element {
+/** The button that stops what runs, until it is gone; `label` where its text alone does not say what that is. */
+export function Stop(props: { text: string; label?: string; onStop: () => void }): JSX.Element {
   const { trans } = useServices();
   const [stopping, setStopping] = useState<'no' | 'yes' | 'long'>('no');
   useEffect(() => {
@@ -25,7 +25,7 @@ export function Stop(props: { label: string; onStop: () => void }): JSX.Element 
           props.onStop();
         }}
       >
-        {stopping === 'yes' ? trans.__('Stopping …') : trans.__('Stop')}
+        {stopping === 'yes' ? trans.__('Stopping …') : props.text}
       </Button>
       {stopping === 'long' && (
         <p className="jp-CodeAgent-quiet">
