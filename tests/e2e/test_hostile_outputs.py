@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 from browser_console import BrowserConsole
+from command_line import codeagent
 from hostile_payloads import ERRORS, NOTEBOOK_BREAKERS, PROSE, SVG, TEXTS, Payload, armed, armed_all, payloads
 from lab_server import Lab
 from model_server import ModelServer, code
@@ -449,6 +450,54 @@ def exported(lab: Lab, browser: Browser, listener: Listener, name: str) -> tuple
         page.wait_for_timeout(1000)
         told = [path for path in listener.asked[asked_before:] if path != "/favicon.ico"]
         return set(seen.foreign()), [*seen.fired(), *told, *seen.pages[1:]], touched
+
+
+@pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by cleaning alone"])
+def test_nothing_fires_in_the_report_of_a_strangers_notebook(
+    tmp_path: Path, browser: Browser, listener: Listener, policy: bool
+) -> None:
+    """Nothing in that file was ever cleaned: its metadata alone says that it was accepted."""
+    stranger_notebook(tmp_path / "stranger.ipynb", listener.url)
+    done = codeagent(tmp_path, None, "report", "stranger.ipynb", "-o", "page.html")
+    assert done.returncode == 0, done.stderr
+    page_text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    if not policy:
+        page_text = page_text.replace('http-equiv="Content-Security-Policy"', "")
+    listener.raw_pages["/raw/report"] = page_text
+    asked_before = len(listener.asked)
+    with watched(browser, listener, listener.url) as seen:
+        page = seen.context.new_page()
+        page.goto(f"{listener.url}/raw/report")
+        # Links to cells of the notebook are the page's own.
+        page.evaluate("() => document.querySelectorAll('a[href^=\"stranger.ipynb\"]').forEach(a => a.remove())")
+        page.evaluate("() => document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+        assert page.evaluate(TOUCH_ALL, "main") > 300
+        page.wait_for_timeout(1000)
+        assert seen.fired() == []
+        assert [path for path in listener.asked[asked_before:] if path != "/favicon.ico"] == []
+        assert seen.foreign() == []
+        assert len(seen.pages) == 1
+        assert page.url.startswith(f"{listener.url}/raw/report")
+
+
+def stranger_notebook(path: Path, url: str) -> None:
+    """Two accepted cells, code and answer, and a cell of Markdown."""
+    outputs: list[Any] = [
+        {"output_type": "display_data", "data": one.bundle, "metadata": one.metadata} for one in payloads(url)
+    ]
+    texts = "\n".join(armed_all(TEXTS, 4000, url))
+    outputs.append({"output_type": "stream", "name": "stdout", "text": texts})
+    accepted = {"version": 1, "run_id": "r", "state": "accepted", "model": texts, "prompt_sha256": texts}
+    made = [{**accepted, "role": role, "code_sha256": ""} for role in ("code", "answer")]
+    prose = "\n\n".join(armed_all(PROSE, 4200, url))
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": f"# {texts}\n\n{prose}"},
+        {"cell_type": "code", "metadata": {"codeagent": made[0]}, "source": f"# {texts}", "outputs": outputs},
+        {"cell_type": "markdown", "metadata": {"codeagent": made[1]}, "source": prose},
+    ]
+    numbered = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(cells)]
+    notebook = {"cells": numbered, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
 # --- the model's own words ------------------------------------------------------------------------------
