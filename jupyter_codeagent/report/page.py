@@ -49,7 +49,7 @@ class ReportExporter(TemplateExporter):
         filters: dict[str, Callable[..., str]] = {
             "prose": _prose,
             "terminal": lambda text: Markup(ansi2html(str(text))),  # noqa: S704 - it escapes
-            "python": lambda code: Markup(Highlight2HTML(pygments_lexer=LEXER)(str(code))),  # noqa: S704 - so does it
+            "python": _python,
             "cleaned": Markup,  # an output: it has passed the sanitizer
             "heading": heading_of,
             "day": day_of,
@@ -89,6 +89,12 @@ def written_by(result: Result) -> str:
     """Return who wrote the code of a result."""
     by = result.model or "no model (template)"
     return f"{by}, edited by a person" if result.is_edited else by
+
+
+def _python(code: str) -> Markup:
+    """Return code in colours, in a block that the keyboard can scroll."""
+    coloured = str(Highlight2HTML(pygments_lexer=LEXER)(str(code)))
+    return Markup(coloured.replace("<pre>", '<pre tabindex="0">', 1))  # noqa: S704 - pygments escapes
 
 
 def _prose(text: str) -> Markup:
