@@ -62,7 +62,8 @@ class Lab:
 
     def start_session(self, notebook: str) -> str:
         """Start a kernel for a notebook before its page opens: otherwise Lab may ask which kernel to take."""
-        body = {"path": notebook, "name": notebook, "type": "notebook", "kernel": {"name": "python3"}}
+        name = notebook.rpartition("/")[2]  # as a page says it; the server puts the folder in front
+        body = {"path": notebook, "name": name, "type": "notebook", "kernel": {"name": "python3"}}
         return str(self.request("/api/sessions", body)["kernel"]["id"])
 
 
