@@ -24,7 +24,7 @@ SLOW = "import time\ntime.sleep(wait)\nprint('waited')"
 PHONE, PAPER, DESK = 360, 700, 1280
 """Widths in pixels: of a phone, of A4 within its margins, of a window."""
 VIOLATIONS = """async () => {
-  // Tables of pandas have a header without a text; results are below the headings of the notebook, where it has some.
+  // Tables of pandas have headers without a text; results are below the headings of the notebook, if it has some.
   const rules = { 'empty-table-header': { enabled: false }, 'heading-order': { enabled: false } };
   const found = await axe.run(document, { rules });
   return found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`));
