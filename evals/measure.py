@@ -22,7 +22,7 @@ def measure(
         if (suite, system.name, task.id) in known:
             continue
         system.begin(task)
-        turns = tuple(_turn(turn, system.ask(turn.question)) for turn in task.turns)
+        turns = tuple(judged(turn, system.ask(turn.question)) for turn in task.turns)
         result = TaskResult(
             suite=suite,
             system=system.name,
@@ -37,7 +37,8 @@ def measure(
         tell(result)
 
 
-def _turn(turn: Turn, answer: Answer) -> TurnResult:
+def judged(turn: Turn, answer: Answer) -> TurnResult:
+    """The answer to one turn, as it is kept."""
     complaint = turn.check(answer.evidence) or (f"no result: {answer.error}" if _is_nothing(answer) else "")
     return TurnResult(
         right=not complaint,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,24 +72,34 @@ class ResultFile:
         return list(latest.values())
 
     def append(self, result: TaskResult) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        cut = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(("\n" if cut else "") + json.dumps(dataclasses.asdict(result)) + "\n")
+        append_line(self.path, dataclasses.asdict(result))
 
     def _lines(self) -> Iterator[TaskResult]:
-        if not self.path.exists():
-            return
-        for line in self.path.read_text(encoding="utf-8").splitlines():
-            try:
-                found = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # the task is measured again
-            turns = tuple(_turn(turn) for turn in found.pop("turns"))
+        for found in lines_in(self.path):
+            turns = tuple(turn_from_json(turn) for turn in found.pop("turns"))
             yield TaskResult(**found, turns=turns)
 
 
-def _turn(found: dict[str, Any]) -> TurnResult:
+def append_line(path: Path, found: Mapping[str, Any]) -> None:
+    """One JSON line more; behind one that was cut short it begins anew."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    cut = path.exists() and not path.read_bytes().endswith(b"\n")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(("\n" if cut else "") + json.dumps(found) + "\n")
+
+
+def lines_in(path: Path) -> Iterator[dict[str, Any]]:
+    """The JSON lines of a file, none if there is no file; what was cut short is left out, and measured again."""
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            continue
+
+
+def turn_from_json(found: Mapping[str, Any]) -> TurnResult:
     tuples = {name: tuple(found.get(name, ())) for name in ("programs", "rules")}
     signals = found.get("signals")
     return TurnResult(

@@ -49,7 +49,7 @@ def _task(found: Mapping[str, Any], wording: Wording) -> Task:
         id=found["id"] if wording == "careful" else f"{found['id']}-{wording}",
         topic=found["topic"],
         source="made up",
-        setup=_without_leftovers(_text(found["setup"]), found["variables"]),
+        setup=without_leftovers(_text(found["setup"]), found["variables"]),
         variables=tuple(found["variables"]),
         turns=tuple(
             Turn(
@@ -63,7 +63,7 @@ def _task(found: Mapping[str, Any], wording: Wording) -> Task:
     )
 
 
-def _without_leftovers(setup: str, variables: Sequence[str]) -> str:
+def without_leftovers(setup: str, variables: Sequence[str]) -> str:
     """Return the set-up that leaves tables only, not the arrays, loops' variables and generators that made them.
 
     An array `price` beside the column `price` is no user's notebook, and was taken for it.

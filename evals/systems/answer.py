@@ -56,6 +56,10 @@ class Answer:
     """The rules of ours that fired, in order."""
     signals: Signals | None = None
     """What our verdict was made of; None where there is no result."""
+    run_id: str = ""
+    """Id of the run of ours; empty of other systems."""
+    notes: Sequence[str] = ()
+    """What a run of ours says of itself."""
 
 
 class System(Protocol):

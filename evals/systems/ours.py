@@ -87,9 +87,16 @@ class Ours:
         if error := self._worker.set_up(task.setup).error:
             raise RuntimeError(f"the variables of {task.id} could not be made: {error}")
 
-    def ask(self, question: str) -> Answer:
+    def run_user_code(self, code: str) -> None:
+        """A cell of the user's, that changes or loads tables."""
+        self._run(code)
+        if error := self._worker.run(code).error:
+            raise RuntimeError(f"{error} in: {code[:200]}")
+
+    def ask(self, question: str, options: str = "") -> Answer:
+        """`options` of this question only, with a space before each."""
         started = time.monotonic()
-        shown = self._run(f"%%agent --json --approve auto{self._options}\n{question}", may_fail=True)
+        shown = self._run(f"%%agent --json --approve auto{self._options}{options}\n{question}", may_fail=True)
         seconds = time.monotonic() - started
         record = next((line for line in shown.splitlines() if line.startswith("{")), "")
         if not record:
@@ -122,6 +129,8 @@ class Ours:
             error=run.error,
             rules=[rule for step in run.steps for rule in step.rules],
             signals=signals_of(run, run.steps[-1]) if run.status == "ok" else None,
+            run_id=run.id,
+            notes=run.notes,
         )
 
     def _evidence(self, run: AgentRun, text: str) -> Evidence:

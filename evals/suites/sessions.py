@@ -1,0 +1,54 @@
+"""Conversations of ten turns, with tables that the user changes and branches: `evals/sessions/README.md`.
+
+``python -m evals.suites.sessions [--only ID] [--label NAME] [--alone]``. Results: build/evals/LABEL.jsonl, a line
+for each turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from contextlib import closing
+
+from tqdm import tqdm
+
+from evals.results import FOLDER
+from evals.sessions.asking import ask_alone, ask_sessions
+from evals.sessions.results import AskedTurn, SessionResults, counts
+from evals.sessions.session import read_sessions
+from evals.systems.ours import Ours
+from jupyter_codeagent.models.embedded.launcher import start_embedded
+from jupyter_codeagent.settings.settings import ModelSettings
+
+
+def main() -> None:
+    """Ask the sessions of the embedded model and print how many turns are right."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", metavar="ID", help="one session instead of all")
+    parser.add_argument("--label", default="sessions", help="name of the results; goes on where it stopped")
+    parser.add_argument(
+        "--alone",
+        action="store_true",
+        help="ask the late turns that use no earlier result as first questions, to compare",
+    )
+    parser.add_argument("--model", default="", help="embedded:NAME instead of the embedded model of the settings")
+    options = parser.parse_args()
+    sessions = [session for session in read_sessions() if options.only in ("", session.id)]
+    if not sessions:
+        known = ", ".join(session.id for session in read_sessions())
+        raise SystemExit(f"--only {options.only}: there is no such session; there are {known}.")
+    results = SessionResults(options.label)
+    server = asyncio.run(start_embedded(ModelSettings(model=options.model)))
+    ask = ask_alone if options.alone else ask_sessions
+    with closing(Ours((FOLDER / "kernel").resolve(), server)) as ours, tqdm(unit="turn") as bar:
+
+        def tell(asked: AskedTurn) -> None:
+            bar.set_postfix(last=f"{asked.session} {asked.turn} {'right' if asked.result.right else 'wrong'}")
+            bar.update()
+
+        ask(sessions, ours, results, tell)
+    print("\n".join(counts(results.read())))
+
+
+if __name__ == "__main__":
+    main()
