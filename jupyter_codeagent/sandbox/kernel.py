@@ -135,10 +135,12 @@ class SandboxKernel:
             duration_s = time.monotonic() - started
             _, peak_bytes = self.backend.usage()
             outputs = guard.finish()
-            status, reason = self._conclude(outcome, guard, timeout_s)
+            # What cannot be displayed is an error to whoever reads the result; the reply of IPython says ok.
+            failed = guard.reply == "error" or any(output["output_type"] == "error" for output in outputs)
+            status, reason = self._conclude(outcome, failed, guard, timeout_s)
             after = await self._after_cell(failed=guard.reply == "error")
             error: ExecutionError | None = None
-            if status != "killed" and guard.reply == "error":
+            if status != "killed" and failed:
                 error = execution_error(code, outputs, guard, after.line)
             blank = blank_lines(code)
             notes, self._missing = (*self._missing, *guard.notes), ()
@@ -249,14 +251,16 @@ class SandboxKernel:
         except ValueError:
             return AfterCellReport(not_observed=NO_REPORT)
 
-    def _conclude(self, outcome: RequestOutcome, guard: OutputGuard, limit_s: float) -> tuple[ExecutionStatus, str]:
+    def _conclude(
+        self, outcome: RequestOutcome, failed: bool, guard: OutputGuard, limit_s: float
+    ) -> tuple[ExecutionStatus, str]:
         if outcome == "dead":
             return "killed", f"The sandbox is gone: {self._requests.exit_reason}."
         if outcome == "time":
             return "timeout", f"Stopped after {limit_s:g} s, the limit for one execution."
         if outcome == "output":
             return "interrupted", f"{guard.overflow[:1].upper()}{guard.overflow[1:]}."
-        return ("ok" if guard.reply == "ok" else "error"), ""
+        return ("error" if failed or guard.reply != "ok" else "ok"), ""
 
     async def _watch_exit(self) -> None:
         await self.backend.ended.wait()

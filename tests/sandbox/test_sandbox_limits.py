@@ -50,6 +50,14 @@ def test_an_error_tells_the_line_of_the_executed_cell(box: Any) -> None:
     assert result.outputs[-1]["output_type"] == "error"
 
 
+def test_a_result_that_cannot_be_displayed_is_an_error(box: Any) -> None:
+    result = box.run("class Odd:\n    def _repr_html_(self):\n        raise ValueError('no such mark')\nOdd()")
+    assert result.status == "error"
+    assert (result.error.ename, result.error.evalue) == ("ValueError", "no such mark")
+    assert box.run("import altair as alt, pandas as pd\nalt.Chart(pd.DataFrame({'a': [1]})).encode(x='a')").error
+    assert box.run("1 + 1").status == "ok"
+
+
 def test_an_error_in_an_earlier_cells_function_tells_the_line_that_called_it(box: Any) -> None:
     box.run("def broken():\n    x = 1\n    raise KeyError('n')")
     error = box.run("y = 2\nbroken()").error
