@@ -83,7 +83,7 @@ QUIET_NOTES = tuple(
         r"line \d+: \{…\} is filled in \(f-string\)",
         r"the program stood in comments",
         r"replayed from the record",
-        r"went back to “[^”]*”",
+        r"went back to “.{0,50}”",
         r"its cells are in the notebook already",
         r"(\d{1,4}) of \1 candidates found this result",
         r"\d{1,4} of \d{1,4} candidates found this result; \d{1,4} not run, the vote was decided",
