@@ -28,11 +28,13 @@ def make_self_contained(code: str, attempts: Sequence[Step], known: Collection[s
     missing = _missing(tree, known) if tree is not None else set()
     for attempt in reversed(attempts):
         done = _done(attempt)
-        if missing and done and missing & bound_names(ast.Module(body=done, type_ignores=[])):
+        made = bound_names(ast.Module(body=done, type_ignores=[]))
+        if missing & made:
             lines = [attempt.code[slice(*span(attempt.code, statement))] for statement in done]
             whole = "\n".join((*lines, code))
             again = parse(whole)
-            if again is not None and not _missing(again, known) & missing:
+            # What an earlier question made may stay missing here: its cells stand above.
+            if again is not None and _missing(again, known) <= missing - made:
                 return Fix(code=whole, notes=(NOTE,))
     return Fix(code=code)
 
