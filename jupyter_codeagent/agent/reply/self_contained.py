@@ -34,7 +34,7 @@ def make_self_contained(code: str, attempts: Sequence[Step], known: Collection[s
             whole = "\n".join((*lines, code))
             again = parse(whole)
             # What an earlier question made may stay missing here: its cells stand above.
-            if again is not None and _missing(again, known) <= missing - made:
+            if again is not None and not _missing(again, known) & missing & made:
                 return Fix(code=whole, notes=(NOTE,))
     return Fix(code=code)
 

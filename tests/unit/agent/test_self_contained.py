@@ -32,11 +32,6 @@ def test_a_variable_of_an_earlier_question_does_not_prevent_the_lines_that_are_n
     assert alone.code == "late = df[df.d > 60]\nn = len(late)\nprint(totals[n])"
 
 
-def test_lines_that_would_need_more_than_the_program_stay_away() -> None:
-    failed = attempt("n = len(gone)\nn.nothing()", line=2)
-    assert make_self_contained("print(n)", [failed], ["df"]).code == "print(n)"
-
-
 @pytest.mark.parametrize(
     "code",
     [
