@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from evals.suites.analysts import check_of, without_leftovers
+from evals.suites.analysts import check_of, text_of, without_leftovers
 from evals.task import Task, Turn
 
 FOLDER = Path(__file__).parent
@@ -79,7 +79,7 @@ def _session(found: Mapping[str, Any]) -> Session:
         id=found["id"],
         topic="follow-up",
         source="made up",
-        setup=without_leftovers(_text(found["setup"]), found["variables"]),
+        setup=without_leftovers(text_of(found["setup"]), found["variables"]),
         variables=tuple(found["variables"]),
         turns=tuple(turn.turn for turn in turns),
     )
@@ -88,18 +88,14 @@ def _session(found: Mapping[str, Any]) -> Session:
 
 def _turn(number: int, found: Mapping[str, Any]) -> SessionTurn:
     asked = Turn(
-        prompt=found["question"], check=check_of(found["check"]), reference=_text(found["reference"]), wrong=()
+        prompt=found["question"], check=check_of(found["check"]), reference=text_of(found["reference"]), wrong=()
     )
     return SessionTurn(
         number=number,
         kind=found["kind"],
         turn=asked,
-        update=_text(found.get("update", "")),
+        update=text_of(found.get("update", "")),
         asked_from=found.get("from", 0),
         uses=tuple(found.get("uses", ())),
         heeds=tuple(found.get("heeds", ())),
     )
-
-
-def _text(lines: str | Sequence[str]) -> str:
-    return lines if isinstance(lines, str) else "\n".join(lines)

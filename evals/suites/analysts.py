@@ -49,14 +49,14 @@ def _task(found: Mapping[str, Any], wording: Wording) -> Task:
         id=found["id"] if wording == "careful" else f"{found['id']}-{wording}",
         topic=found["topic"],
         source="made up",
-        setup=without_leftovers(_text(found["setup"]), found["variables"]),
+        setup=without_leftovers(text_of(found["setup"]), found["variables"]),
         variables=tuple(found["variables"]),
         turns=tuple(
             Turn(
                 prompt=turn[wording],
                 check=check_of(turn["check"]),
-                reference=_text(turn["reference"]),
-                wrong=tuple(_text(program) for program in turn["wrong"]),
+                reference=text_of(turn["reference"]),
+                wrong=tuple(text_of(program) for program in turn["wrong"]),
             )
             for turn in found["turns"]
         ),
@@ -81,7 +81,8 @@ def _stored(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def _text(lines: str | Sequence[str]) -> str:
+def text_of(lines: str | Sequence[str]) -> str:
+    """A program of the files: a text, or its lines."""
     return lines if isinstance(lines, str) else "\n".join(lines)
 
 

@@ -116,6 +116,11 @@ def end_run(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
     return replace(run, status=status, error=error, notes=notes, ended_at=time.time())
 
 
+def problem_of_rerun(step: Step) -> str:
+    """Return why code that had run before does not run again; no model reads it."""
+    return last_problem(step, {}).removeprefix("Last error: ").removeprefix("Last: ")
+
+
 def last_problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
     """Return the last problem, for the end of the error message."""
     if step.result is None:

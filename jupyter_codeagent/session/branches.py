@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.ending import last_problem
+from jupyter_codeagent.agent.ending import problem_of_rerun
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
@@ -22,11 +22,9 @@ from jupyter_codeagent.session.preparation import PreparedRerun, RunPreparation
 from jupyter_codeagent.session.refinement import Refinements
 from jupyter_codeagent.session.reproduction import RerunWatcher
 from jupyter_codeagent.session.run_log import RunLog
-from jupyter_codeagent.session.run_request import new_run
 from jupyter_codeagent.types.errors import DeniedError, StoppedError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import KEPT_STATES, AgentRun
-from jupyter_codeagent.types.tagged_text import TaggedText
 
 MAX_PROMPT_CHARS = 40
 """Length of an earlier question in a note."""
@@ -96,7 +94,7 @@ class Branches:
         prepared = self.preparation.prepare_rerun(names, origin, self.refinements.options_of(known.id))
         if _is_in_live_variables(known, prepared):
             return ""
-        watcher = RerunWatcher(new_run(prepared.request, prepared.manifest, TaggedText()))
+        watcher = RerunWatcher.of(prepared)
         task = self.background.submit(self._execute(known, prepared, watcher, origin))
         self.current_run.start_rerun(task, origin.request)
         problem = self.background.wait(task, lambda: display.progress(*watcher.latest))
@@ -106,10 +104,10 @@ class Branches:
         self, known: AgentRun, prepared: PreparedRerun, watcher: RerunWatcher, origin: CellOrigin
     ) -> str:
         sandbox = await self.workspace.sandbox(prepared.settings.sandbox)
-        await sandbox.prepare(prepared.manifest)
+        status = await sandbox.prepare(prepared.manifest)
         gate = self.front_ends.gate(origin, timeout_s=prepared.settings.approval_timeout_s)
         step = await run_given_code(
-            replace(watcher.latest[0], sandbox=sandbox.status.label if sandbox.status is not None else ""),
+            replace(watcher.latest[0], sandbox=status.label),
             known.code,
             why="It is the code of an earlier result, run again because your question goes on from there.",
             note="run again for a question that goes on from it",
@@ -120,7 +118,7 @@ class Branches:
         if step.result is None:
             raise DeniedError(f"You rejected the code of {_quoted(known)}; nothing was sent.")
         if step.result.status != "ok":
-            return last_problem(step, {}).removeprefix("Last error: ").removeprefix("Last: ")
+            return problem_of_rerun(step)
         sandbox.keep_changes()
         return ""
 

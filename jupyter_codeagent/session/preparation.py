@@ -390,7 +390,7 @@ class RunPreparation:
             clues=SelectionClues(
                 recent=self.live_context.recent(),
                 relations=relations,
-                earlier=() if options.new else self._copied_before(options, origin),
+                earlier=self._copied_before(options, origin),
             ),
         )
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.ending import last_problem
+from jupyter_codeagent.agent.ending import problem_of_rerun
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
@@ -37,6 +37,11 @@ class RerunWatcher:
 
     def __init__(self, run: AgentRun) -> None:
         self.latest: tuple[AgentRun, Phase, str] = (run, "sandbox", "")
+
+    @classmethod
+    def of(cls, prepared: PreparedRerun) -> RerunWatcher:
+        """Return where the progress of a re-run is kept."""
+        return cls(new_run(prepared.request, prepared.manifest, TaggedText()))
 
     def changed(self, run: AgentRun) -> None:
         self.latest = (run, *self.latest[1:])
@@ -79,10 +84,6 @@ class Reproduction:
     front_ends: FrontEndAdapters
     workspace: SandboxWorkspace
 
-    def watcher(self, prepared: PreparedRerun) -> RerunWatcher:
-        """Return where the progress of a re-run is kept."""
-        return RerunWatcher(new_run(prepared.request, prepared.manifest, TaggedText()))
-
     async def rerun(
         self, programs: Sequence[Program], prepared: PreparedRerun, watcher: RerunWatcher, origin: CellOrigin
     ) -> tuple[Rerun, ...]:
@@ -93,8 +94,8 @@ class Reproduction:
         reruns: list[Rerun] = []
         not_made: dict[str, int] = {}
         try:
-            await sandbox.prepare(prepared.manifest)
-            run = replace(watcher.latest[0], sandbox=sandbox.status.label if sandbox.status is not None else "")
+            status = await sandbox.prepare(prepared.manifest)
+            run = replace(watcher.latest[0], sandbox=status.label)
             for program in programs:
                 if why := _obstacle(program, prepared.missing):
                     reruns.append(Rerun(outcome="failed", reason=why))
@@ -153,7 +154,7 @@ def _outcome(result: Result, step: Step, not_made: Mapping[str, int]) -> Rerun:
             name = lacking["name"]
             why = f"it needs {name}, which cell {not_made[name]} makes, and that was not re-run"
             return Rerun(outcome="failed", reason=why)
-        problem = last_problem(step, {}).removeprefix("Last error: ").removeprefix("Last: ")
+        problem = problem_of_rerun(step)
         return Rerun(outcome="failed", reason=mask_keys(problem))
     again, _ = clean_outputs(step.result.outputs)
     part = (

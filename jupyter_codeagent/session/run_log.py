@@ -140,12 +140,12 @@ class RunLog:
             for known in reversed(self._runs.values())
             if self._may_be_followed(known) and (known.id == named.id or _is_same_question(known, named))
         ]
-        for known in sorted(left, key=lambda known: known.id != named.id):
-            return known.id
-        raise UsageError(
-            f"--from {run_id}: this kernel has no result of run {named.id} to go on from. Run the cell of its "
-            "question first, or leave --from out."
-        )
+        if not left:
+            raise UsageError(
+                f"--from {run_id}: this kernel has no result of run {named.id} to go on from. Run the cell of its "
+                "question first, or leave --from out."
+            )
+        return min(left, key=lambda known: known.id != named.id).id
 
     def with_unchanged(self, manifest: Manifest) -> Manifest:
         """Return the manifest with those variables marked whose copy an earlier run of this kernel had already."""

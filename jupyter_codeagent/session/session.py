@@ -39,7 +39,7 @@ from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.refinement import Refinements
 from jupyter_codeagent.session.replay import is_same_question
 from jupyter_codeagent.session.report_drafts import ReportDraft, ReportDrafts
-from jupyter_codeagent.session.reproduction import Reproduction, names_to_copy, programs_of
+from jupyter_codeagent.session.reproduction import Reproduction, RerunWatcher, names_to_copy, programs_of
 from jupyter_codeagent.session.result_finder import ResultFinder
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.run_request import build_request, new_run
@@ -221,7 +221,7 @@ class AgentSession:
         programs = programs_of(report.results)
         prepared = self.preparation.prepare_rerun(names_to_copy(programs), origin)
         self._check_not_stopped(origin)
-        watcher = self.reproduction.watcher(prepared)
+        watcher = RerunWatcher.of(prepared)
         task = self.background.submit(self.reproduction.rerun(programs, prepared, watcher, origin))
         self.current_run.start_rerun(task, origin.request)
         try:

@@ -81,19 +81,14 @@ export class CellActions {
       await insertAndRun(panel, source);
       return;
     }
-    const next = notebook.cells[notebook.cells.indexOf(last) + 1];
-    const asking = next?.getSource() === source ? next.id : this._insert(panel, last.id, source);
-    await this._run(panel, asking, source);
+    await this._runBelow(panel, last.id, source);
   }
 
   /** Ask for a repair below the failed cell; asked again, the same cell runs again. */
   async fix(panel: NotebookPanel, cellId: string): Promise<void> {
     const notebook = sharedNotebook(panel)!;
     const ids = notebook.cells.map(cell => cell.id);
-    const source = fixSource(cellId, ids);
-    const next = notebook.cells[ids.indexOf(cellId) + 1];
-    const asking = next?.getSource() === source ? next.id : this._insert(panel, cellId, source);
-    await this._run(panel, asking, source);
+    await this._runBelow(panel, cellId, fixSource(cellId, ids));
   }
 
   async explain(panel: NotebookPanel, cellId: string): Promise<void> {
@@ -134,6 +129,14 @@ export class CellActions {
       const ids = resultBlocks(notebook).get(cellId)!.cellIds;
       await act(ids[ids.length - 1], question, runId);
     }
+  }
+
+  /** Run a cell of this source below the anchor: the one that is there already, else a new one. */
+  private async _runBelow(panel: NotebookPanel, anchor: string, source: string): Promise<void> {
+    const { cells } = sharedNotebook(panel)!;
+    const next = cells[cells.findIndex(cell => cell.id === anchor) + 1];
+    const asking = next?.getSource() === source ? next.id : this._insert(panel, anchor, source);
+    await this._run(panel, asking, source);
   }
 
   private _insert(panel: NotebookPanel, anchor: string, source: string): string {
