@@ -101,6 +101,7 @@ class PanelLink:
 
     def close(self, *, tell_pages: bool) -> None:
         """End the link. A kernel that ends need not notify its pages: they notice, and forget its comms."""
+        self._main_shell = None  # a kernel that ends has closed its channels; no message can be read any more
         comm.unregister(self._opened)
         self._delivery.close()
         comms = [page.comm for page in self._pages.all]

@@ -11,6 +11,7 @@ import os
 import uuid
 import weakref
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -73,8 +74,14 @@ def _locked_file(path: Path) -> int:
 
 def _remove_dead(directory: Path) -> None:
     for path in directory.iterdir():
-        if not _is_alive(path):
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError, BlockingIOError):
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                # Removed under the lock: whoever creates this file just now waits for it, and then makes another.
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink(missing_ok=True)
+            finally:
+                os.close(file)
 
 
 def _close_in_child(lock: WriterLock | None) -> None:

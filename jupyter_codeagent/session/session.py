@@ -6,6 +6,7 @@ User objects are read on the main thread; everything that waits runs on the back
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.ending import end_run
@@ -342,15 +343,16 @@ class AgentSession:
 
     def close(self, *, tell_pages: bool = True) -> None:
         """Stop everything this session started; tell the pages unless the kernel itself ends."""
-        self.next_questions.close()
-        self.stop()
-        if self.link is not None:
-            self.link.close(tell_pages=tell_pages)
-        self.tools.close()
-        self.background.run(self.workspace.close())
-        self.run_log.history.close()
-        self.result_finder.users_loop.close()
-        self.background.close()
+        with ExitStack() as steps:  # in reverse; where one fails, the others are done all the same
+            steps.callback(self.background.close)
+            steps.callback(self.result_finder.users_loop.close)
+            steps.callback(self.run_log.history.close)
+            steps.callback(lambda: self.background.run(self.workspace.close()))
+            steps.callback(self.tools.close)
+            if self.link is not None:
+                steps.callback(self.link.close, tell_pages=tell_pages)
+            steps.callback(self.stop)
+            steps.callback(self.next_questions.close)
 
 
 def _with_call_notes(run: AgentRun, broker: ToolCallBroker, questions_note: str) -> AgentRun:

@@ -11,6 +11,7 @@ import pytest
 import zmq
 from jupyter_client.session import Session
 
+from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.shell_queue import MainShell
 
 
@@ -24,14 +25,14 @@ class Shell:
         self.iopub = context.socket(zmq.PUB)
         self.session = Session(key=b"key")
         self.queued: list[list[bytes]] = []
-        kernel = SimpleNamespace(
+        self.kernel = SimpleNamespace(
             shell_stream=SimpleNamespace(socket=self._socket),
             session=self.session,
             iopub_socket=self.iopub,
             dispatch_shell=None,
             schedule_dispatch=lambda _, frames: self.queued.append([frame.bytes for frame in frames]),
         )
-        self.main = MainShell(kernel)
+        self.main = MainShell(self.kernel)
 
     def send(self, kind: str, **content: Any) -> None:
         message = self.session.msg(kind, content)
@@ -66,6 +67,16 @@ def test_cells_that_wait_are_queued_again_in_their_order(shell: Shell) -> None:
     shell.main.handle_waiting(ours, heard.append)
     assert shell.queued_codes == ["1", "2"]
     assert [message["content"]["data"] for message in heard] == ["yes"]
+
+
+def test_a_closed_link_reads_no_channel_of_a_kernel_that_has_closed_them(shell: Shell) -> None:
+    """Else the end of a kernel fails, and what the session holds is left behind."""
+    nothing: Any = None
+    link = PanelLink(shell.kernel, nothing, state=nothing, on_event=nothing)
+    link.handle_main_shell()
+    link.close(tell_pages=False)
+    shell.close()
+    link.handle_main_shell()
 
 
 @pytest.fixture

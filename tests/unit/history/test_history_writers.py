@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -29,6 +30,26 @@ def test_what_dead_writers_left_is_tidied_and_living_ones_are_not(tmp_path: Path
 
     assert {file.name for file in tmp_path.iterdir()} == {living.token, newcomer.token}
     living.release()
+    newcomer.release()
+
+
+def test_a_file_is_tidied_under_its_lock_so_that_a_writer_that_begins_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "begins").touch()
+    begins = os.open(tmp_path / "begins", os.O_RDWR)
+    unlink = Path.unlink
+
+    def try_to_begin(path: Path, missing_ok: bool = False) -> None:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(begins, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", try_to_begin)
+    newcomer = WriterLock(tmp_path)
+    monkeypatch.undo()
+    os.close(begins)
+    assert {file.name for file in tmp_path.iterdir()} == {newcomer.token}
     newcomer.release()
 
 
