@@ -195,6 +195,14 @@ class SandboxKernel:
         answer = await self._call("explore", asdict(request), max_bytes=ANSWER_BYTES, limit_s=limit_s)
         return answer.meta_json
 
+    async def keep(self) -> None:
+        """See `protocol.Sandbox.keep`."""
+        await self._call("keep", {}, max_bytes=ANSWER_BYTES)
+
+    async def restore(self) -> None:
+        """See `protocol.Sandbox.restore`."""
+        await self._call("restore", {}, max_bytes=ANSWER_BYTES)
+
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """See `protocol.Sandbox.fetch`."""
         return await self._call("fetch", {"name": name, "max_bytes": max_bytes}, max_bytes=max_bytes)

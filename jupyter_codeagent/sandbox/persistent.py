@@ -43,6 +43,11 @@ class PersistentSandbox:
         """Copies changed by a run whose result was kept; later attempts do not undo that."""
         self._has_unknown_changes = False
         """Whether code was cut off before the sandbox could report what it had changed."""
+        self._starts_attempts = False
+        """Whether attempts start from the present variables, which are remembered before the first of them."""
+        self._kept_namespace: tuple[NamespaceEntry, ...] = ()
+        """Variables that are remembered in the sandbox; empty if none are."""
+        self._must_restore = False
         self._status: SandboxStatus | None = None
         self.state_of = ""
         """Run after which the sandbox has its present state; empty in a new one."""
@@ -78,15 +83,22 @@ class PersistentSandbox:
     def keep_changes(self) -> None:
         """Keep the changes made to copies so far: the run has its result, and the next one builds on it."""
         self._kept = frozenset(change.name for change in self._changes)
+        self._kept_namespace, self._starts_attempts, self._must_restore = (), True, False
 
     def undo_attempt(self) -> None:
-        """Reload copies that were changed since `keep_changes`: the next attempt or run starts from the originals.
+        """Undo what was done to variables since `keep_changes`: the next attempt or run starts as this one did.
 
-        A copy that an earlier run had changed as well stays as it is: the changes of the two cannot be separated.
+        Copies are loaded again before the next execution. What earlier programs made or changed is bound again as
+        it was; what only the attempt made stays, for the program that goes on from it.
         """
         names = self._loaded.keys() if self._has_unknown_changes else {change.name for change in self._changes}
         self.reload(set(names) - self._kept)
         self._has_unknown_changes = False
+        if self._kept_namespace:
+            self._must_restore = True
+            kept = {entry.name for entry in self._kept_namespace}
+            new = (entry for entry in self._namespace if entry.name not in kept)
+            self._namespace = (*self._kept_namespace, *new)
 
     async def prepare(self, manifest: Manifest) -> SandboxStatus:
         """Provide a live sandbox that holds the manifest's variables; unchanged ones are not loaded again.
@@ -106,7 +118,7 @@ class PersistentSandbox:
         return sandbox.status
 
     async def _with_copies(self, manifest: Manifest) -> Sandbox:
-        sandbox = await self._live()
+        sandbox = await self._restored()
         fresh = [copied for copied in manifest.copied if self._loaded.get(copied.name) != copied.version]
         await sandbox.load(fresh, manifest.modules)
         self._loaded.update({copied.name: copied.version for copied in fresh})
@@ -127,7 +139,12 @@ class PersistentSandbox:
         missing = any(copied.name not in self._loaded for copied in self._manifest.copied)
         if self._sandbox is None or not self._sandbox.alive or missing:
             await self.prepare(self._manifest)
-        sandbox = await self._live()
+        sandbox = await self._restored()
+        if self._starts_attempts:
+            self._starts_attempts = False
+            if set(self._kept) | {entry.name for entry in self._namespace} - self._loaded.keys():
+                await sandbox.keep()
+                self._kept_namespace = self._namespace
         self._has_unknown_changes = True
         result = await sandbox.execute(code, timeout_s=timeout_s, on_call=on_call)
         self._has_unknown_changes = False
@@ -138,13 +155,13 @@ class PersistentSandbox:
 
     async def explore(self, request: ExplorationRequest) -> str:
         """Look at copies that `prepare` has loaded; see `Sandbox.explore`."""
-        return await (await self._live()).explore(request)
+        return await (await self._restored()).explore(request)
 
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """Return one variable of the sandbox, packed; see `Sandbox.fetch`."""
         if self._sandbox is None or not self._sandbox.alive:
             raise SandboxDiedError(f"No sandbox is running, so none holds {name!r}: run `%%agent` first.")
-        return await self._sandbox.fetch(name, max_bytes=max_bytes)
+        return await (await self._restored()).fetch(name, max_bytes=max_bytes)
 
     def reload(self, names: Iterable[str] | None = None) -> None:
         """Mark copies, all by default, to be loaded again before the next execution: changes to them are undone."""
@@ -166,8 +183,17 @@ class PersistentSandbox:
         self._namespace = ()
         self._forget_changes({change.name for change in self._changes} | self._kept)
         self._has_unknown_changes = False
+        self._kept_namespace, self._starts_attempts, self._must_restore = (), False, False
         if sandbox is not None:
             await sandbox.stop()
+
+    async def _restored(self) -> Sandbox:
+        """Return a live sandbox with the variables from which an attempt starts."""
+        sandbox = await self._live()
+        if self._must_restore:
+            self._must_restore = False
+            await sandbox.restore()
+        return sandbox
 
     async def _live(self) -> Sandbox:
         if self._sandbox is not None and not self._sandbox.alive:

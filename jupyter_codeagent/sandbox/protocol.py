@@ -81,6 +81,24 @@ class Sandbox(CallingRunner, Protocol):
         """
         ...
 
+    async def keep(self) -> None:
+        """Remember the variables that code has made or changed, for `restore`.
+
+        Raises
+        ------
+        SandboxDiedError, VariableError
+        """
+        ...
+
+    async def restore(self) -> None:
+        """Bind these variables as they were at `keep`; new ones stay.
+
+        Raises
+        ------
+        SandboxDiedError, VariableError
+        """
+        ...
+
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """Return one variable as bytes that are not validated yet.
 

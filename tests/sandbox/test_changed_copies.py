@@ -212,3 +212,67 @@ def test_a_rebound_copy_does_not_keep_its_memory(sandbox: Sandbox) -> None:
     code = "import weakref; df['o'] = df.o + '!'; watch = weakref.ref(df); df = 1"
     sandbox.run(code)
     assert sandbox.text("import gc; gc.collect(); print(watch() is None)") == "True"
+
+
+MADE = "import pandas as pd; made = pd.DataFrame({'a': [1, 2]}); same = made; parts = {'x': [1], 'made': made}"
+STATE = "print(list(made), made.a.tolist(), same is made, parts['x'], len(parts), array2.sum())"
+ATTEMPT = """
+made['b'] = 0; made.loc[0, 'a'] = 9; parts['x'].append(2); parts['y'] = 1; array2 += 1
+same = None
+fresh = 1
+"""
+
+
+@pytest.fixture
+def second_run(sandbox: Sandbox) -> Sandbox:
+    """A sandbox with what an earlier program made."""
+    sandbox.run(f"{MADE}; array2 = np.zeros(3)")
+    sandbox.persistent.keep_changes()
+    return sandbox
+
+
+BEFORE = "['a'] [1, 2] True [1] 2 0.0"
+
+
+def test_another_attempt_starts_from_what_earlier_programs_made_as_it_was(second_run: Sandbox) -> None:
+    """Else its accepted cell fails in the notebook, where the failed attempt never ran."""
+    for _ in range(2):
+        second_run.persistent.undo_attempt()
+        assert second_run.text(STATE) == BEFORE
+        second_run.run(ATTEMPT)
+
+
+def test_a_failed_run_leaves_what_earlier_programs_made_as_it_was_and_says_so_at_once(second_run: Sandbox) -> None:
+    second_run.run(ATTEMPT)
+    second_run.persistent.undo_attempt()
+    columns = {entry.name: entry.columns for entry in second_run.persistent.variables}
+    assert columns["made"] == ("a",)
+    assert "fresh" in columns, "what only the attempt made stays"
+    second_run.prepare()
+    assert second_run.text(STATE) == BEFORE
+    packed = second_run._box.call(second_run.persistent.fetch("fresh", max_bytes=1000))
+    assert packed.kind == "json"
+
+
+def test_what_a_kept_run_changed_is_what_the_next_attempt_starts_from(second_run: Sandbox) -> None:
+    second_run.run(ATTEMPT)
+    second_run.persistent.keep_changes()
+    for _ in range(2):
+        second_run.persistent.undo_attempt()
+        assert second_run.text("print(list(made), made.a.tolist(), array2.sum())") == "['a', 'b'] [9, 2] 3.0"
+        second_run.run("del made; array2 -= 7")
+
+
+def test_a_copy_that_a_kept_run_changed_is_as_that_run_left_it(sandbox: Sandbox) -> None:
+    sandbox.run("df['twice'] = df.x * 2")
+    sandbox.persistent.keep_changes()
+    for _ in range(2):
+        sandbox.persistent.undo_attempt()
+        assert sandbox.text("print(list(df)[-1], df.x[5])") == "twice 5.0"
+        changes = sandbox.run("1").changes
+        assert [(change.name, change.kind, change.earlier) for change in changes] == [("df", "changed", True)]
+        sandbox.run("df['x'] = 0.0; del df['twice']")
+    sandbox.persistent.reload(["df"])
+    sandbox.prepare()
+    sandbox.persistent.undo_attempt()
+    assert sandbox.text("print(list(df)[-1])") == "c", "a copy that was loaded anew is not the earlier one"

@@ -154,6 +154,23 @@ def explore(arguments: dict[str, Any]) -> Answer:
     return "json", json.dumps(report), b""
 
 
+def keep(arguments: dict[str, Any]) -> Answer:
+    """Remember the variables as they are, for `restore`."""
+    from . import kept
+
+    shell = _state["kernel"].shell
+    kept.keep(shell.user_ns, shell.user_ns_hidden)
+    return "json", "{}", b""
+
+
+def restore(arguments: dict[str, Any]) -> Answer:
+    """Bind the variables as they were at `keep`."""
+    from . import kept
+
+    kept.restore(_state["kernel"].shell.user_ns)
+    return "json", "{}", b""
+
+
 def selftest(arguments: dict[str, Any]) -> Answer:
     """Try every known way out of the sandbox; return which are open, and which layers the kernel reports."""
     from .layers import describe_layers
@@ -168,5 +185,7 @@ CALLS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "fetch": fetch,
     "offer": offer,
     "explore": explore,
+    "keep": keep,
+    "restore": restore,
     "selftest": selftest,
 }

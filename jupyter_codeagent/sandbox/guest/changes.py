@@ -11,8 +11,8 @@ import resource
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .fingerprints import Digest, Fingerprint, fingerprint
@@ -44,6 +44,9 @@ class _Copy:
     reported: Change | None = None
 
 
+State = tuple[_Copy, bool]
+"""A copy, and whether the object that was loaded is still bound."""
+
 _copies: dict[str, _Copy] = {}
 
 
@@ -54,6 +57,28 @@ def remember(name: str, value: Any, reload: Callable[[], Any]) -> None:
     except Exception:  # noqa: BLE001  (a foreign type that cannot be read: only its rebinding will be reported)
         now = Fingerprint(kind=type(value).__name__)
     _copies[name] = _Copy(loaded=_reference(value), reload=reload, before=now, now=now, object_id=id(value))
+
+
+def is_untouched(name: str, value: Any) -> bool:
+    """Check for a copy that was last seen as it was loaded: its files have all of it."""
+    known = _copies.get(name)
+    return known is not None and known.reported is None and value is known.loaded()
+
+
+def state_of(name: str, value: Any) -> State | None:
+    """Return what is known of a copy, for `set_state`; None for what is no copy."""
+    known = _copies.get(name)
+    return None if known is None else (replace(known), value is known.loaded())
+
+
+def set_state(name: str, value: Any, state: State) -> None:
+    """Note that a copy has the contents again that it had when `state_of` was asked, in another object."""
+    known, was_loaded_object = state
+    _copies[name] = replace(
+        known, loaded=_reference(value) if was_loaded_object else lambda: None, object_id=id(value)
+    )
+    with suppress(Exception):  # it cannot be read: the next report compares its values
+        _copies[name].now = fingerprint(value, Memory())
 
 
 def report(namespace: dict[str, Any]) -> list[Change]:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from .changes import remember
+from .kept import forget
 
 MAP_FIXED = 0x10
 """The same on Linux and macOS; Python's mmap lacks the constant."""
@@ -23,6 +24,7 @@ def load_variables(directory: str, described: list[dict[str, Any]], namespace: d
             load = partial(load_value, directory, item["files"], item["buffers"], item["head"])
             namespace[item["name"]] = value = load()
             remember(item["name"], value, reload=load)
+            forget(item["name"])
         except Exception as problem:  # noqa: BLE001  (a foreign type can fail in any way; it is reported to the host)
             errors[item["name"]] = f"{type(problem).__name__}: {problem}"[:500]
     return errors
