@@ -17,13 +17,15 @@ from evals import results as results_module
 from evals.sessions import results as session_results
 from evals.sessions.asking import ask_alone, ask_sessions, continuation
 from evals.sessions.results import AskedTurn, SessionResults, counts
-from evals.sessions.session import KINDS, Session, read_sessions
+from evals.sessions.session import FOLDER, KINDS, Session, read_sessions
 from evals.systems.answer import Answer
 from evals.task import Evidence, Task
 from evals.worker import execute
 
 SESSIONS = read_sessions()
-each_session = pytest.mark.parametrize("session", [pytest.param(one, id=one.id) for one in SESSIONS])
+SECOND = read_sessions(FOLDER / "second")
+each_session = pytest.mark.parametrize("session", [pytest.param(one, id=one.id) for one in (*SESSIONS, *SECOND)])
+each_folder = pytest.mark.parametrize("sessions", [SESSIONS, SECOND], ids=["first", "second"])
 
 
 @pytest.fixture(autouse=True)
@@ -122,9 +124,14 @@ def test_no_reference_changes_a_table_of_the_user(session: Session) -> None:
             pd.testing.assert_frame_equal(everything[name], table)
 
 
-def test_there_are_twelve_sessions_of_ten_turns_with_updates_and_results_that_are_used() -> None:
-    assert len({session.id for session in SESSIONS}) == 12
-    for session in SESSIONS:
+def test_there_are_twelve_sessions_and_ten_others() -> None:
+    assert (len(SESSIONS), len(SECOND)) == (12, 10)
+    assert len({session.id for session in (*SESSIONS, *SECOND)}) == 22
+
+
+@each_folder
+def test_sessions_have_ten_turns_with_updates_and_results_that_are_used(sessions: list[Session]) -> None:
+    for session in sessions:
         assert len(session.turns) == 10
         assert len(session.updates_before(10)) >= 2
         assert sum(bool(turn.uses) for turn in session.turns) >= 4
@@ -132,9 +139,10 @@ def test_there_are_twelve_sessions_of_ten_turns_with_updates_and_results_that_ar
         assert not session.turns[0].update
 
 
-def test_first_and_late_turns_have_the_same_mix_of_kinds() -> None:
-    first = Counter(session.turns[0].kind for session in SESSIONS)
-    late = Counter(turn.kind for session in SESSIONS for turn in session.turns if turn.is_late)
+@each_folder
+def test_first_and_late_turns_have_the_same_mix_of_kinds(sessions: list[Session]) -> None:
+    first = Counter(session.turns[0].kind for session in sessions)
+    late = Counter(turn.kind for session in sessions for turn in session.turns if turn.is_late)
     assert {kind: 3 * first[kind] for kind in KINDS} == {kind: late[kind] for kind in KINDS}
 
 
