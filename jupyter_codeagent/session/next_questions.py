@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -41,6 +42,8 @@ from jupyter_codeagent.variables.mentions import label_text
 from jupyter_codeagent.variables.privacy.masking import masked_summaries, personal_columns
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.user_namespace import UserNamespace
+
+log = logging.getLogger(__name__)
 
 RUN_LIMIT_S = 10.0
 """For the questions of one result. Whoever has looked at it for longer goes on alone."""
@@ -309,6 +312,9 @@ def _may_offer(run: AgentRun, settings: Settings, origin: CellOrigin) -> bool:
 
 async def _within(limit_s: float, search: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run a search; where it fails or takes too long nothing more is offered, and the result stands as it is."""
-    with suppress(CodeAgentError, TimeoutError):
-        async with asyncio.timeout(limit_s):
-            await search()
+    try:
+        with suppress(CodeAgentError, TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await search()
+    except Exception:
+        log.exception("The search for next questions ended with an error, so none is offered.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from jupyter_codeagent.session.next_questions import is_worth_showing, with_free_names
+from jupyter_codeagent.session.next_questions import _within, is_worth_showing, with_free_names
 from jupyter_codeagent.session.replay import is_same_question
 from jupyter_codeagent.types.run import NO_MODEL, AgentRequest, AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult
@@ -58,3 +59,12 @@ def test_the_answer_of_a_template_is_the_same_for_any_model_while_the_data_is_th
     assert is_same_question(asked(NO_MODEL), asked("qwen"))
     assert not is_same_question(asked(NO_MODEL, "Why?"), asked("qwen"))
     assert not is_same_question(asked("llama"), asked("qwen"))
+
+
+def test_an_error_that_nobody_expected_is_logged_and_nothing_is_offered(caplog: pytest.LogCaptureFixture) -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError("by the way")
+
+    asyncio.run(_within(1, fail))
+    assert "The search for next questions ended with an error" in caplog.text
+    assert "by the way" in caplog.text
