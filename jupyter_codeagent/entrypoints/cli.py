@@ -75,6 +75,9 @@ def build_parser() -> argparse.ArgumentParser:
     report.set_defaults(command=report_command)
 
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
+    doctor.add_argument(
+        "--details", action="store_true", help="also what was measured in the sandbox, layer by layer"
+    )
     doctor.set_defaults(command=doctor_command)
 
     models = commands.add_parser(
@@ -216,12 +219,15 @@ def _origins_of(servers: Sequence[str]) -> list[str]:
 
 
 def doctor_command(options: argparse.Namespace) -> int:
-    """Print all checks; return 0 only if every one is fine."""
+    """Print each check as soon as it is done; return 1 if a run would fail."""
     from jupyter_codeagent.entrypoints import doctor
 
-    checks = asyncio.run(doctor.run_checks(_settings()))
-    print(doctor.checks_text(checks))
-    return 0 if all(check.ok for check in checks) else 1
+    def show(check: doctor.Check) -> None:
+        print(doctor.check_lines(check, details=options.details), flush=True)
+
+    checks = asyncio.run(doctor.run_checks(_settings(), show))
+    print(doctor.next_text(checks))
+    return 1 if any(check.state == "NOT OK" for check in checks) else 0
 
 
 def models_command(options: argparse.Namespace) -> int:

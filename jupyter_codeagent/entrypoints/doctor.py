@@ -1,25 +1,53 @@
-"""Checks of model, sandbox, front end and history: each reports what is wrong and what to do."""
+"""Checks of what a run needs: each reports what was found, or what is wrong and which command helps."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
-from jupyter_core.paths import jupyter_config_path, jupyter_path
+from jupyter_core.paths import jupyter_config_path, jupyter_data_dir, jupyter_path, jupyter_runtime_dir
+from platformdirs import user_state_path
 
+from jupyter_codeagent.entrypoints.surroundings import (
+    FRAMES,
+    is_writable,
+    isolation_commands,
+    proxies_text,
+    read_kernel_file,
+    unmet_requirements,
+    version_of,
+    versions_text,
+)
 from jupyter_codeagent.frontend.display import status_text
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.models.discovery import FoundModel, open_model, resolve_model
-from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.servers import loopback_servers
+from jupyter_codeagent.models.discovery import INSTALL_LOCAL, WAYS_TO_A_MODEL, FoundModel, open_model, resolve_model
+from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, fetch_command
+from jupyter_codeagent.models.embedded.launcher import embedded_installed
+from jupyter_codeagent.models.embedded.weights import weights_directory
+from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
+from jupyter_codeagent.models.servers import configured_server, loopback_servers
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
+from jupyter_codeagent.sandbox.local.walls.bubblewrap import find_bubblewrap
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.types.errors import CodeAgentError, ModelNotFoundError, NoModelError
+from jupyter_codeagent.types.errors import (
+    CodeAgentError,
+    ModelNotFoundError,
+    ModelUnreachableError,
+    NoModelError,
+)
 from jupyter_codeagent.types.messages import CompletionRequest, Message
+
+State = Literal["ok", "note", "NOT OK"]
+"""``note``: runs work, but something is missing. ``NOT OK``: a run would fail."""
+
+OWN_SERVER = "export CODEAGENT_BASE_URL=http://127.0.0.1:8000/v1   (a model server of yours)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,18 +55,78 @@ class Check:
     """One finding."""
 
     name: str
-    ok: bool
+    state: State
     text: str
-    """What was found, or what is wrong and what to do."""
+    """What was found, or what is wrong; one line."""
+    help: tuple[str, ...] = ()
+    """Commands that help, or other servers that were found; a line each."""
+    details: tuple[str, ...] = ()
+    """What only some want to know; a line each."""
 
 
-async def run_checks(settings: Settings) -> tuple[Check, ...]:
-    """Run all checks, each on its own: one that fails does not hide the others."""
-    return (await check_model(settings), await check_sandbox(settings), check_frontend(), check_history())
+async def run_checks(settings: Settings, report: Callable[[Check], None] = lambda _: None) -> tuple[Check, ...]:
+    """Run all checks, each on its own: one that fails does not hide the others.
+
+    `report` gets each as soon as it is there: the model, which comes last, may take half a minute.
+    """
+    checks = []
+    for check in (check_packages(), check_frontend(), check_directories(os.environ), check_history()):
+        report(check)
+        checks.append(check)
+    for wait in (check_sandbox, check_model):
+        check = await wait(settings)
+        report(check)
+        checks.append(check)
+    return tuple(checks)
+
+
+def check_packages() -> Check:
+    """Check whether what pip has installed beside this package is what it needs."""
+    unmet = unmet_requirements()
+    if unmet:
+        listed = ", ".join(f"{one.requirement} (found: {one.found or 'none'})" for one in unmet)
+        wanted = " ".join(f"'{one.requirement}'" for one in unmet)
+        return Check(
+            name="packages",
+            state="NOT OK",
+            text=f"{versions_text()}; needed: {listed}",
+            help=(f"pip install {wanted}   (then restart JupyterLab)",),
+        )
+    if not any(map(version_of, FRAMES.values())):
+        return Check(
+            name="packages",
+            state="note",
+            text=f"{versions_text()}; neither pandas nor polars, so there are no tables to ask about",
+            help=("pip install pandas",),
+        )
+    return Check(name="packages", state="ok", text=versions_text())
+
+
+def check_directories(environ: Mapping[str, str]) -> Check:
+    """Check whether the directories that Jupyter and the embedded model write to can be written."""
+    places = {"JUPYTER_DATA_DIR": Path(jupyter_data_dir()), "JUPYTER_RUNTIME_DIR": Path(jupyter_runtime_dir())}
+    if places["JUPYTER_RUNTIME_DIR"].is_relative_to(places["JUPYTER_DATA_DIR"]):
+        del places["JUPYTER_RUNTIME_DIR"]  # it moves along
+    if embedded_installed():
+        state = environ.get("CODEAGENT_STATE_DIR") or user_state_path("jupyter-codeagent")
+        places |= {"XDG_CACHE_HOME": weights_directory(), "XDG_STATE_HOME": Path(state)}
+    refused = {name: path for name, path in places.items() if not is_writable(path)}
+    if not refused:
+        return Check(name="directories", state="ok", text=f"all can be written, as {places['JUPYTER_DATA_DIR']}")
+    scratch = Path(tempfile.gettempdir()) / "jupyter"
+    elsewhere = " ".join(f"{name}={scratch / name.split('_')[1].lower()}" for name in refused)
+    return Check(
+        name="directories",
+        state="NOT OK",
+        text=f"cannot be written: {', '.join(map(str, refused.values()))}",
+        help=(f"export {elsewhere}   (or another place that you can write, and that lasts)",),
+    )
 
 
 async def check_model(settings: Settings) -> Check:
     """Find the model and have it generate one word."""
+    proxies = proxies_text(os.environ)
+    details = (f"proxy: {proxies}; servers on this machine are asked without it",) if proxies else ()
     try:
         endpoint = await resolve_model(settings.model, os.environ)
         model = await open_model(endpoint, settings.model)
@@ -46,14 +134,40 @@ async def check_model(settings: Settings) -> Check:
         reply = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
     except CodeAgentError as error:
         others = [] if isinstance(error, NoModelError | ModelNotFoundError) else await _passed_over(settings)
-        return Check(name="model", ok=False, text="\n".join([str(error), *others]))
+        proxied = f"{proxies} is used for {host}" if proxies and (host := _remote_server(settings)) else ""
+        advice = model_advice(error, has_embedded=embedded_installed(), proxied=proxied)
+        text = str(error).replace(f" {WAYS_TO_A_MODEL}", "") if advice else str(error)
+        return Check(name="model", state="NOT OK", text=text, help=(*advice, *others), details=details)
     return Check(
         name="model",
-        ok=True,
-        text="\n".join(
-            [f"{endpoint_text(endpoint)} answered in {reply.duration_s:.1f} s", *await _passed_over(settings)]
-        ),
+        state="ok",
+        text=f"{endpoint_text(endpoint)} answered in {reply.duration_s:.1f} s",
+        help=tuple(await _passed_over(settings)),
+        details=details,
     )
+
+
+def _remote_server(settings: Settings) -> str:
+    """Return host and port of the server that is configured; empty for none, or one on this machine."""
+    with suppress(CodeAgentError):  # then the address itself is what is wrong, and the finding says so
+        server = configured_server(settings.model, os.environ)
+        if server is not None and not is_loopback(server.base_url):
+            return server.where
+    return ""
+
+
+def model_advice(error: CodeAgentError, *, has_embedded: bool, proxied: str) -> tuple[str, ...]:
+    """Return what helps against an error of the model; nothing where the error's text names it.
+
+    `proxied` says which proxy the model's server is asked through; empty for none.
+    """
+    if isinstance(error, NoModelError) and not has_embedded:
+        return (f"{INSTALL_LOCAL} && {fetch_command(DEFAULT_MODEL)}   (the embedded model, 1.1 GB)", OWN_SERVER)
+    if not proxied or not isinstance(error, ModelUnreachableError):
+        return ()
+    needs_socks = "=socks" in proxied and find_spec("socksio") is None
+    socks = ("pip install 'httpx[socks]'   (for a SOCKS proxy)",) if needs_socks else ()
+    return (*socks, f"{proxied}: add the host to NO_PROXY if it is reached without")
 
 
 async def _passed_over(settings: Settings) -> list[str]:
@@ -67,13 +181,22 @@ async def check_sandbox(settings: Settings) -> Check:
         try:
             sandbox = await SandboxKernel.start(policy=settings.sandbox, data_dir=Path(directory))
         except CodeAgentError as error:
-            return Check(name="sandbox", ok=False, text=str(error))
+            commands = isolation_commands(has_bubblewrap=find_bubblewrap() is not None, read=read_kernel_file)
+            return Check(name="sandbox", state="NOT OK", text=str(error), help=tuple(commands))
         try:
             result = await sandbox.execute("1 + 1", timeout_s=30)
         finally:
             await sandbox.stop()
-    lines = "\n".join(status_text(sandbox.status)).removeprefix("sandbox: ")
-    return Check(name="sandbox", ok=result.status == "ok" and sandbox.status.level != "none", text=lines)
+    status = sandbox.status
+    first, *lines = status_text(status)
+    works = result.status == "ok" and status.level != "none"
+    return Check(
+        name="sandbox",
+        state="ok" if works else "NOT OK",
+        text=first.removeprefix("sandbox: "),
+        help=(status.hint, *isolation_commands(has_bubblewrap=True, read=read_kernel_file)) if status.hint else (),
+        details=tuple(line.strip() for line in lines if not line.startswith("  better:")),
+    )
 
 
 def check_frontend() -> Check:
@@ -85,18 +208,19 @@ def check_frontend() -> Check:
     if panel is None:
         return Check(
             name="front end",
-            ok=False,
-            text="the side panel is not installed in the environment of this kernel; results appear in the cell "
-            "itself. If JupyterLab runs in another environment, install jupyter-codeagent there too",
+            state="note",
+            text="the side panel is not installed beside this kernel; results appear in the cell itself",
+            help=("pip install jupyter-codeagent   (in the environment that JupyterLab runs in)",),
         )
     if server is None:
         return Check(
             name="front end",
-            ok=False,
-            text="the server extension is off; run: jupyter server extension enable jupyter_codeagent",
+            state="note",
+            text="the server extension is off: without a kernel the panel has no history",
+            help=("jupyter server extension enable jupyter_codeagent",),
         )
     version = json.loads(panel.read_text(encoding="utf-8"))["version"]
-    return Check(name="front end", ok=True, text=f"side panel {version} and server extension are installed")
+    return Check(name="front end", state="ok", text=f"side panel {version} and server extension are installed")
 
 
 def check_history() -> Check:
@@ -106,20 +230,28 @@ def check_history() -> Check:
         total, _ = store.search(limit=1)
         store.close()
     except CodeAgentError as error:
-        return Check(name="history", ok=False, text=str(error))
-    return Check(name="history", ok=True, text=f"{total} runs in {store.path}")
+        return Check(name="history", state="NOT OK", text=str(error))
+    return Check(name="history", state="ok", text=f"{total} runs in {store.path}")
+
+
+def check_lines(check: Check, *, details: bool) -> str:
+    """Return the finding in one line, below it what helps, and the details if they are wanted."""
+    indented = [f"        → {line}" for line in check.help]
+    indented += [f"          {line}" for line in check.details] if details else []
+    return "\n".join([f"{check.state:<7} {check.name}: {check.text}", *indented])
 
 
 def checks_text(checks: Sequence[Check]) -> str:
-    """Return a line for each check, details indented."""
-    lines = []
-    for check in checks:
-        first, *rest = check.text.split("\n")
-        lines += [
-            f"{'ok ' if check.ok else 'NOT OK'}  {check.name}: {first}",
-            *(f"        {line}" for line in rest),
-        ]
-    return "\n".join(lines)
+    """Return all findings with their details."""
+    return "\n".join(check_lines(check, details=True) for check in checks)
+
+
+def next_text(checks: Sequence[Check]) -> str:
+    """Return what to do next, in one line."""
+    failed = ", ".join(check.name for check in checks if check.state == "NOT OK")
+    if failed:
+        return f"Next:   mend {failed} as said above, then check again: questions would fail as it is."
+    return "Next:   start `jupyter lab`; in a notebook `%load_ext jupyter_codeagent`, then a `%%agent` cell."
 
 
 def endpoint_text(endpoint: ModelEndpoint) -> str:

@@ -61,6 +61,10 @@ GROUP = "jupyter_codeagent.models"
 UNNAMED_MODEL = "the first model it lists"
 """Name in a dry run where no model is named and no server may be asked."""
 INSTALL_LOCAL = "pip install 'jupyter-codeagent[local]'"
+WAYS_TO_A_MODEL = (
+    f"Install the embedded model ({INSTALL_LOCAL}), start Ollama, LM Studio, vLLM or llama.cpp, or give a server"
+    " with --base-url."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +161,7 @@ def _fallback(
         return _embedded(settings)
     lone_key = " OPENAI_API_KEY alone is not used: set OPENAI_BASE_URL too." if "OPENAI_API_KEY" in environ else ""
     raise NoModelError(
-        "No model is configured and no server was found on this machine. Install the embedded model "
-        f"({INSTALL_LOCAL}), start Ollama, LM Studio, vLLM or llama.cpp, or give a server with --base-url."
-        f"{lone_key}{skipped}"
+        f"No model is configured and no server was found on this machine. {WAYS_TO_A_MODEL}{lone_key}{skipped}"
     )
 
 

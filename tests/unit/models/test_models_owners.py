@@ -226,7 +226,7 @@ def test_another_users_server_that_was_named_gets_nothing_before_the_yes_and_the
         assert predict_model(named, key).label == f"{host}:{stranger.port}, server of user id {UID}"
         [served] = asyncio.run(model_server_statuses((url,), replace(named, discover=False), key))
         assert f"user id {UID}" in served.problem
-        assert not asyncio.run(doctor.check_model(Settings(model=named))).ok
+        assert asyncio.run(doctor.check_model(Settings(model=named))).state == "NOT OK"
         assert stranger.got_nothing()
         assert f"user id {UID}" in raised.value.address
         assert f"user id {UID}" in raised.value.question
