@@ -8,13 +8,15 @@
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it
 # make pictures     the pictures in docs/panel.md, taken by the browser test that walks through it
 # make recording    the moving picture in the README
+# make dist         wheel and sdist of the last commit, in dist/
+# make install-check   both installed into empty environments beside old and new packages, used, uninstalled: a table (an hour)
 # A second call reuses what is there. Nothing stays running; beside Debian packages (make test) nothing is left outside
 # this checkout and the caches.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-ci test-all check bench endurance pictures recording weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance pictures recording dist install-check weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -73,6 +75,14 @@ pictures: $(VENV)/.test
 
 recording: $(VENV)/.test
 	python docs/make_recording.py
+
+dist: $(VENV)/.test
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --group release
+	.ci/build-dist
+
+# Interpreters are taken from PATH: python3.11 … python3.14.
+install-check: dist
+	python .ci/check_install.py
 
 weights: $(VENV)/.demo
 	jupyter codeagent models fetch >/dev/null
