@@ -9,6 +9,7 @@
 # make pictures     the pictures in docs/panel.md, taken by the browser test that walks through it
 # make recording    the moving picture in the README
 # make dist         wheel and sdist of the last commit, in dist/
+# make release      the same with a bill of materials and checksums, checked; publishes nothing
 # make install-check   both installed into empty environments beside old and new packages, used, uninstalled: a table (an hour)
 # A second call reuses what is there. Nothing stays running; beside Debian packages (make test) nothing is left outside
 # this checkout and the caches.
@@ -16,7 +17,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-ci test-all check bench endurance pictures recording dist install-check weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance pictures recording dist release install-check weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -76,9 +77,15 @@ pictures: $(VENV)/.test
 recording: $(VENV)/.test
 	python docs/make_recording.py
 
-dist: $(VENV)/.test
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet --group release
+dist: $(VENV)/.release
 	.ci/build-dist
+
+release: $(VENV)/.release
+	.ci/release
+
+$(VENV)/.release: $(VENV)/.test
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --group release
+	touch $@
 
 # Interpreters are taken from PATH: python3.11 … python3.14.
 install-check: dist
