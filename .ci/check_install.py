@@ -314,6 +314,12 @@ def lowest_requirements(wheel: Path) -> list[str]:
     return [re.sub(r"^([\w.-]+).*>=([\d.]+).*$", r"\1==\2", line) for line in listed]
 
 
+def runs(python: str) -> bool:
+    """Check whether the command is an interpreter: one of a version manager may only say that there is none."""
+    found = shutil.which(python)
+    return found is not None and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0
+
+
 def table(rows: Sequence[tuple[str, str, str]]) -> str:
     """Return the rows as text, one line each."""
     width = max(len(name) for name, _, _ in rows)
@@ -332,7 +338,7 @@ def main() -> int:
     for one in COMBINATIONS:
         if options.names and one.name not in options.names:
             continue
-        if one.python and shutil.which(one.python) is None:
+        if one.python and not runs(one.python):
             rows.append((one.name, "skipped", f"there is no {one.python} on PATH"))
         else:
             started = time.monotonic()
