@@ -1,0 +1,76 @@
+"""What a release says of itself is said once, or the same everywhere: version, licence, requirements, address."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+VERSION: str = json.loads((ROOT / "labextension" / "package.json").read_text(encoding="utf-8"))["version"]
+MAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
+
+
+def read_yaml(name: str) -> dict[str, Any]:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))
+
+
+def test_the_address_of_the_project_stands_in_one_place() -> None:
+    address = urlsplit(PROJECT["urls"]["Repository"])
+    place = f"{address.netloc}{address.path}".removesuffix(".git")
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    files = [ROOT / name for name in tracked.decode().split("\0") if name]
+    holding = [
+        str(file.relative_to(ROOT)) for file in files if file.is_file() and place.encode() in file.read_bytes()
+    ]
+    assert holding == ["pyproject.toml"]
+    assert (ROOT / "pyproject.toml").read_text(encoding="utf-8").count(place) == 1
+
+
+def test_no_address_of_a_mailbox_is_made_up() -> None:
+    texts = [ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "pyproject.toml")]
+    assert [(file.name, found) for file in texts for found in MAIL.findall(file.read_text(encoding="utf-8"))] == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    lock = json.loads((ROOT / "labextension" / "package-lock.json").read_text(encoding="utf-8"))
+    assert lock["version"] == lock["packages"][""]["version"] == VERSION
+    assert read_yaml("CITATION.cff")["version"] == VERSION
+    assert read_yaml("recipe/recipe.yaml")["context"]["version"] == VERSION
+    newest = re.findall(r"^## (\S+) - ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    assert newest == VERSION
+
+
+def test_the_licence_is_the_same_everywhere() -> None:
+    assert read_yaml("CITATION.cff")["license"] == PROJECT["license"]
+    assert read_yaml("recipe/recipe.yaml")["about"]["license"] == PROJECT["license"]
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("BSD 3-Clause License")
+
+
+def test_conda_needs_what_pip_needs() -> None:
+    def named(texts: list[str]) -> dict[str, str]:
+        needed = [Requirement(text) for text in texts]
+        return {one.name.replace("_", "-"): str(one.specifier) for one in needed}
+
+    recipe = read_yaml("recipe/recipe.yaml")["requirements"]["run"]
+    python = f"python {PROJECT['requires-python']}"
+    assert named(recipe) == named([python, *PROJECT["dependencies"]])
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md"])
+def test_files_that_newcomers_are_sent_to_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    new = {"jupyter_codeagent/variables/describers/distributions.py"}  # what the example makes
+    named = set(re.findall(r"`((?:jupyter_codeagent|tests|labextension|recipe)/[\w./-]+\.\w+)`", text)) - new
+    linked = set(re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text))
+    assert [path for path in sorted(named | linked) if not (ROOT / path).exists()] == []
