@@ -67,10 +67,6 @@ class LoopDependencies:
     """The columns on which the user's tables join."""
     live: LiveNames = field(default_factory=LiveNames)
     """The user's variables, which code leaves as they are unless it is asked to change them."""
-    made_tables: Collection[str] = ()
-    """The tables in the sandbox that earlier code has made."""
-    updated: Collection[str] = ()
-    """Variables that the user has changed since the last run."""
     asked_before: str = ""
     """The prompt before this one."""
     window: ContextWindow | None = None

@@ -8,8 +8,7 @@ from jupyter_codeagent.agent.dependencies import LoopDependencies
 from jupyter_codeagent.agent.feedback import next_hint
 from jupyter_codeagent.agent.known_imports import ALIASES
 from jupyter_codeagent.agent.prompt.context_window import PREFILL_TOKENS, ContextWindow, fit_messages
-from jupyter_codeagent.agent.prompt.named_tables import named_tables
-from jupyter_codeagent.agent.prompt.system import MAX_PREFILL_NAMES, STOP, STOP_PREFILLED, prefill
+from jupyter_codeagent.agent.prompt.system import STOP, STOP_PREFILLED, prefill
 from jupyter_codeagent.agent.prompt.task import first_part
 from jupyter_codeagent.agent.prompt.text_columns import conversions
 from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code, is_program_complete
@@ -47,13 +46,7 @@ async def begin_step(
         part = "" if run.steps else first_part(run.request.prompt)
         converted = "" if failed_to_convert(run) else conversions(deps.text_columns, run.request.prompt)
         beginning = prefill(
-            copied_names(run),
-            functions=function_names(run),
-            converted=converted,
-            hint=hint,
-            part=part,
-            named=named_tables(run.request.prompt, deps.made_tables),
-            updated=[name for name in deps.updated if name.isidentifier()][:MAX_PREFILL_NAMES],
+            copied_names(run), functions=function_names(run), converted=converted, hint=hint, part=part
         )
     window = context_window(run, deps)
     beyond = max(window.count(beginning.text) - PREFILL_TOKENS, 0) if window is not None else 0

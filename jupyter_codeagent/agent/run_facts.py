@@ -45,7 +45,6 @@ def program_of(
         copied=copied_names(run),
         defined=defined,
         functions=function_names(run),
-        made_tables=deps.made_tables,
         live=replace(deps.live, taken=deps.live.taken | (set(defined) - _made_by_attempts(run))),
         asked_before=deps.asked_before,
         incomplete=deps.incomplete,

@@ -80,13 +80,6 @@ class PersistentSandbox:
             if change.name in versions and self._loaded.get(change.name) == versions[change.name]
         )
 
-    def outdated(self, manifest: Manifest) -> tuple[str, ...]:
-        """Return the names of the manifest of which the live sandbox has an older copy."""
-        if self._sandbox is None or not self._sandbox.alive:
-            return ()
-        copies = ((copied.name, copied.version) for copied in manifest.copied)
-        return tuple(name for name, version in copies if self._loaded.get(name, version) != version)
-
     def keep_changes(self) -> None:
         """Keep the changes made to copies so far: the run has its result, and the next one builds on it."""
         self._kept = frozenset(change.name for change in self._changes)

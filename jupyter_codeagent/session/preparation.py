@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from jupyter_codeagent.agent.loop import conversation
-from jupyter_codeagent.agent.prompt.changes import format_differences, format_made, format_updates
+from jupyter_codeagent.agent.prompt.changes import format_differences, format_made
 from jupyter_codeagent.agent.prompt.context_window import ContextWindow, fit_messages
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
@@ -91,8 +91,6 @@ class PreparedRun:
     live: LiveNames = field(default_factory=LiveNames)
     window: ContextWindow | None = None
     """The context window of the model."""
-    updated: tuple[str, ...] = ()
-    """Variables that the user has changed since the last run."""
     given: str = ""
     """Program that answers the question without a model, see `NextQuestions`."""
     inserts: bool = True
@@ -188,7 +186,6 @@ class RunPreparation:
         followed = self.run_log.find(options.follows).code if options.follows else ""
         more = f"{functions_text(run.manifest.tools)}{rules.text}{unless_default(settings.charts)}{followed}"
         run = replace(run, described_sha256=question_digest(copies.summaries, settings, prompt, more))
-        updated = self._updated(run, turns)
         turns = (*turns, *self.masking.turns(self.run_log.refined_turn(run)))
         window = context_window_of(endpoint, settings)
         return PreparedRun(
@@ -204,7 +201,6 @@ class RunPreparation:
             text_columns=text_columns(copies.summaries),
             joins=copies.relations,
             live=copies.live,
-            updated=updated,
             window=window,
             inserts=not options.json,
         )
@@ -423,22 +419,16 @@ class RunPreparation:
         """Add what the sandbox has and the live kernel lacks, or has with another value, to the context."""
         changes = sandbox.changes_of(run.manifest) if sandbox is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
-        made = format_made((line for turn in turns for line in turn.made), run.context, run.request.prompt)
+        made = format_made((line for turn in turns for line in turn.made), run.context)
         differences = format_differences(changes, seen, names_only=run.request.privacy == "schema")
         parts = (
             TaggedText(run.context, run.context_spans),
             tagged(made, "names"),
             tagged(self.masking.text(differences), "names"),
-            tagged(format_updates(self._updated(run, turns)), "names"),
             tagged(functions_text(run.manifest.tools), "functions"),
         )
         context = join("\n", filter(None, parts))
         return replace(run, context=context.text, context_spans=context.spans)
-
-    def _updated(self, run: AgentRun, turns: Sequence[Turn]) -> tuple[str, ...]:
-        """Return the variables that the user has changed since the last run of the conversation."""
-        sandbox = self.workspace.current
-        return sandbox.outdated(run.manifest) if sandbox is not None and turns else ()
 
 
 def _exploration_id(origin: CellOrigin) -> str:

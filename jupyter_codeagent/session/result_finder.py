@@ -175,7 +175,6 @@ class ResultFinder:
         runner: CodeRunner,
     ) -> LoopDependencies:
         settings = prepared.settings
-        copied = {one.name for one in run.manifest.copied}
         model = await self.models.open(
             prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
         )
@@ -195,8 +194,6 @@ class ResultFinder:
             text_columns=prepared.text_columns,
             joins=prepared.joins,
             live=prepared.live,
-            made_tables=[entry.name for entry in sandbox.variables if entry.columns and entry.name not in copied],
-            updated=prepared.updated,
             asked_before=prepared.turns[-1].prompt if prepared.turns else "",
             window=prepared.window,
             replaces=self.refinements.refined_program(run),

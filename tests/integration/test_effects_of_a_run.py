@@ -82,20 +82,6 @@ def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     assert "its copy of df was changed by an earlier run (+ 'twice')" in ran.text
 
 
-def test_a_table_that_the_task_names_is_used_and_an_update_by_the_user_is_told_as_done(
-    kernel: Kernel, model_server: ModelServer
-) -> None:
-    model_server.script(code("large = df[df['n'] > 1]\nprint('LARGE', len(large))"), "x")
-    assert "LARGE 2" in kernel.ask("Call the rows of df above 1 `large`. How many are there?").text
-    assert kernel.run("df.loc[0, 'n'] = 2").error == ""
-    model_server.script(code("print('SUM', df['n'].sum())"), code("print('SUM', large['n'].sum())"), "x")
-    assert "SUM 6" in kernel.ask("The first n has been corrected. What is the sum of n in large?").text
-    told = last_message(model_server, 0)
-    assert "\nlarge: DataFrame 2x2 (city, n), made by the code above, for this task\n" in told
-    assert "\ndf was updated in the notebook after the code above" in told
-    assert "The task is about large, which exists already." in last_message(model_server, 1)
-
-
 @pytest.mark.long("another case of what a test beside it proves")
 def test_columns_that_code_made_of_personal_values_are_masked_for_the_next_question(
     kernel: Kernel, model_server: ModelServer

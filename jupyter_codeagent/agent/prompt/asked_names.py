@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator
 
-_NAME = r"[`'\"]?(?P<{}>[A-Za-z_]\w*)[`'\"]?"
+_NAME = r"(?P<{}>[A-Za-z_]\w*)"
 _ENDS = r"(?=\s*(?:[.,;:!?]|$)|\s+and\b)"
 _VARIABLE = "table|frame|dataframe|series|list|array|dict|variable|copy|result"
 """Nouns for a variable of the program; the *error called TypeError* is none."""
 _ASKED = re.compile(
     rf"\b(?:{_VARIABLE})\b[^.;?!\n]{{0,40}}?\s(?:called|named)\s+{_NAME.format('called')}"
-    rf"|\b(?:name|call) (?:it|them|this|that|these|those)\s+{_NAME.format('it')}{_ENDS}"
-    rf"|\b(?:name|call) [^.;?!`]{{1,120}}?\s(?:`(?P<quoted>[A-Za-z_]\w*)`|(?P<joined>[A-Za-z]\w*_\w+)){_ENDS}"
-    rf"|\b(?:keep(?!\s(?:only|just)\b)|save|store|put|assign)\b\s[^.;?!]{{1,80}}?\s(?:as|in|to|into)\s+"
-    rf"{_NAME.format('kept')}{_ENDS}"
-    rf"|\bkeep\s(?:only|just)\b[^.;?!]{{1,80}}?\sas\s+{_NAME.format('only')}{_ENDS}"
+    rf"|\b(?:name|call) it\s+{_NAME.format('it')}{_ENDS}"
+    rf"|\b(?:keep|save|store|put|assign)\b\s[^.;?!]{{1,80}}?\s(?:as|in|to|into)\s+{_NAME.format('kept')}{_ENDS}"
     rf"|\b(?:as|in|need|make|build|create|into) a (?:table|frame|dataframe) {_NAME.format('table')}"
-    rf"(?=\s+(?:with|of|for|that|having|where|holding|and|then)\b|\s*[.,;:]|$)"
+    rf"(?=\s+(?:with|of|for|that|having|where|holding)\b|\s*[.,;:]|$)"
     rf"|^\W*(?:table|frame|dataframe) {_NAME.format('heading')}(?=\s+with\b)|(?<=[.?!;] )(?:Table|Frame) "
     rf"{_NAME.format('further')}(?=\s+with\b)",
     re.IGNORECASE,
@@ -32,11 +28,6 @@ _NO_VARIABLE = re.compile(
 """Text before ``called late`` where no variable is meant."""
 BEFORE_CHARS = 40
 """Distance before a name within which that text may begin."""
-_QUESTION = re.compile(
-    r"[.;!\n]\s*(?:and |then )?(?:how|what|which|who|when|where|in which|at which|is|are|was|were|do|does|did|has|"
-    r"have|show|print|give|tell|wie|was|welche\w?)\b|\band (?:show|print|give|tell|say|count)\b",
-    re.IGNORECASE,
-)
 _NO_NAMES = frozenset(
     {"a", "an", "the", "it", "its", "is", "one", "this", "that", "well", "with", "of", "for", "percent",
      "percentage", "percentages", "numbers", "bars", "dates", "text", "order", "place", "memory", "variable"}
@@ -45,26 +36,11 @@ _NO_NAMES = frozenset(
 
 def asked_names(prompt: str) -> tuple[str, ...]:
     """Return the names of the variables that the prompt asks for, in its order."""
-    return tuple(dict.fromkeys(name for name, _ in _found(prompt)))
-
-
-def named_rows(prompt: str) -> str:
-    """Return the one name that the prompt gives to rows before it asks about them; empty if there is none.
-
-    *Call the long ones late. What is their mean?* asks for a table, *The mean of each team. Keep it as means.* for
-    the result.
-    """
-    found = list(_found(prompt))
-    if len(found) != 1 or not _QUESTION.search(prompt, found[0][1]):
-        return ""
-    return found[0][0]
-
-
-def _found(prompt: str) -> Iterator[tuple[str, int]]:
-    """Yield each name, and where the text goes on after it."""
+    names = []
     for match in _ASKED.finditer(prompt):
         group = next(name for name, found in match.groupdict().items() if found)
         name, start = match[group], match.start(group)
         is_word = name.lower() in _NO_NAMES or keyword.iskeyword(name)
         if not is_word and not _NO_VARIABLE.search(prompt, max(0, start - BEFORE_CHARS), start):
-            yield name, match.end(group)
+            names.append(name)
+    return tuple(dict.fromkeys(names))

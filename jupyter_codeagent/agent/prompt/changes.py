@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jupyter_codeagent.agent.prompt.known_words import is_library_type, words_of
-from jupyter_codeagent.agent.prompt.named_tables import changed_tables, named_tables
 from jupyter_codeagent.agent.source import bound_names, loop_names, parse
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry
@@ -21,12 +20,6 @@ MAX_MADE = 20
 MAX_LINES_CHARS = 600
 MAX_TEXT_CHARS = 80
 NOT_VARIABLES = frozenset({"module", "function", "type", "builtin_function_or_method"})
-
-_FOR_TASK = (
-    "made by the code above, for this task",
-    "made by the code above; the task changes it: assign what is left to {}",
-)
-"""How a table of earlier code is told that the task names."""
 
 
 def with_effects(run: AgentRun, variables: Sequence[NamespaceEntry], changes: Sequence[CopyChange]) -> AgentRun:
@@ -123,26 +116,15 @@ def _difference_line(change: CopyChange, words: frozenset[str], *, names_only: b
     return f"In the sandbox, after the code above, {_safe(change.name)} {what}."
 
 
-def format_made(made: Iterable[str], known: str, prompt: str) -> str:
-    """Format, for the prompt, what earlier code made, the latest of each name; what the task names comes last.
+def format_made(made: Iterable[str], known: str) -> str:
+    """Format, for the prompt, what earlier code made, the latest of each name.
 
     Variables that have a line in `known`, the lines on the live variables, are left out.
     """
     latest = {line.partition(":")[0]: line for line in made}
     live = {line.partition(":")[0] for line in known.split("\n")}
-    named = named_tables(prompt, latest)
-    lines = [f"{line}, made by the code above" for name, line in latest.items() if name not in (*live, *named)]
-    changed = changed_tables(prompt, latest)
-    last = [f"{latest[name]}, {_FOR_TASK[name in changed].format(name)}" for name in named if name not in live]
-    return "\n".join([*lines[-MAX_MADE:], *last])[-MAX_LINES_CHARS:]
-
-
-def format_updates(names: Iterable[str]) -> str:
-    """Format, for the prompt, which variables the user has changed since the last run."""
-    return "\n".join(
-        f"{name} was updated in the notebook after the code above: all that the task tells of it is done."
-        for name in names
-    )
+    lines = [f"{line}, made by the code above" for name, line in latest.items() if name not in live]
+    return "\n".join(lines[-MAX_MADE:])[:MAX_LINES_CHARS]
 
 
 def format_variable(entry: NamespaceEntry, *, names_only: bool = False) -> str:

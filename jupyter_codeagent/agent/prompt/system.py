@@ -79,8 +79,6 @@ def prefill(
     converted: str = "",
     hint: TaggedText = TaggedText(),  # noqa: B008 - immutable
     part: str = "",
-    named: Sequence[str] = (),
-    updated: Sequence[str] = (),
 ) -> TaggedText:
     """Return the prefill for models that continue a reply: the fence and a line that lists what exists.
 
@@ -89,17 +87,14 @@ def prefill(
     (docs/evals.md). After a failure, `hint` (see `feedback.next_hint`) makes another line; without it a small
     model at temperature 0 writes the same code again. `part` is the first part of a task that has several, as a
     comment. `functions` are those that may be called: 10 of 25 questions right at the first try instead of 7.
-    `named` are tables of earlier code that the task names, `updated` are variables that the user has changed since.
     """
-    listed = [name for name in dict.fromkeys((*named, *names)) if name.isidentifier()][:MAX_PREFILL_NAMES]
+    listed = [name for name in names if name.isidentifier()][:MAX_PREFILL_NAMES]
     verb = "is" if len(listed) == 1 else "are"
     loaded = tagged(f"# {', '.join(listed)} {verb} already loaded\n" if listed else "", "names")
-    verb = "has its" if len(updated) == 1 else "have their"
-    done = tagged(f"# {', '.join(updated)} {verb} update already\n" if updated else "", "names")
     called = functions[:MAX_PREFILL_NAMES]
     verb = "is" if len(called) == 1 else "are"
     defined = tagged(f"# {', '.join(called)} {verb} already defined\n" if called else "", "functions")
-    return join("", ("```python\n", loaded, done, defined, tagged(converted, "names"), correction(hint), part))
+    return join("", ("```python\n", loaded, defined, tagged(converted, "names"), correction(hint), part))
 
 
 def correction(hint: TaggedText) -> TaggedText:

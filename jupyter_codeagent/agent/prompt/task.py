@@ -6,7 +6,7 @@ asks for.
 
 from __future__ import annotations
 
-from jupyter_codeagent.agent.prompt.asked_names import asked_names, named_rows
+from jupyter_codeagent.agent.prompt.asked_names import asked_names
 from jupyter_codeagent.agent.prompt.formulas import formulas_for
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
 
@@ -25,8 +25,7 @@ def task_text(prompt: str) -> str:
     if terms:
         lines += ["How:", *(f"- {term}" for term in terms)]
     if names := wanted_names(prompt):
-        what = "rows" if named_rows(prompt) else "result"
-        lines.append(f"Assign the {what} to {' and '.join(names)}.")
+        lines.append(f"Assign the result to {' and '.join(names)}.")
     return "\n".join([*lines, SHOW_ALL] if parts else lines)
 
 

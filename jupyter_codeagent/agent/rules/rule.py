@@ -52,8 +52,6 @@ class Program:
     """Names that need no import: those of the user's kernel, so that an accepted cell runs there too."""
     functions: Collection[str] = ()
     """The user's functions that it may call."""
-    made_tables: Collection[str] = ()
-    """The tables in the sandbox that earlier programs have made."""
     live: LiveNames = field(default_factory=LiveNames)
     """The user's variables, which it leaves as they are; `taken` are names that a new variable cannot have."""
     asked_before: str = ""

@@ -10,7 +10,6 @@ import pytest
 from jupyter_codeagent.agent.prompt.changes import (
     format_differences,
     format_made,
-    format_updates,
     format_variable,
     receipt_lines,
     with_effects,
@@ -122,19 +121,6 @@ def test_words_of_chat_templates_in_names_of_the_sandbox_are_none_for_the_model(
 
 def test_what_was_made_is_told_once_with_the_variables_and_not_where_the_user_has_it_too() -> None:
     made = ("daily: DataFrame 3x1", "top: int", "daily: DataFrame 3x2", "df: DataFrame 9x9")
-    told = format_made(made, "df: DataFrame 5x2\n a int", "How many days?")
+    told = format_made(made, "df: DataFrame 5x2\n a int")
     assert told == "daily: DataFrame 3x2, made by the code above\ntop: int, made by the code above"
-    assert format_made((), "df: DataFrame 5x2", "How many?") == ""
-
-
-def test_what_was_made_and_is_named_by_the_task_comes_last() -> None:
-    made = ("late: DataFrame 3x1", "top: int")
-    told = format_made(made, "", "How many rows are in late?")
-    assert told == "top: int, made by the code above\nlate: DataFrame 3x1, made by the code above, for this task"
-
-
-def test_an_update_by_the_user_is_told_as_done() -> None:
-    assert format_updates(["trips"]) == (
-        "trips was updated in the notebook after the code above: all that the task tells of it is done."
-    )
-    assert format_updates([]) == ""
+    assert format_made((), "df: DataFrame 5x2") == ""

@@ -105,7 +105,6 @@ def test_prefill_opens_the_block_and_says_what_is_loaded() -> None:
     assert prefill(["df"]).text == "```python\n# df is already loaded\n"
     assert prefill(["a", "b"]).text == "```python\n# a, b are already loaded\n"
     assert prefill().text == "```python\n"
-    assert prefill(["a", "b"], named=["b", "late"]).text == "```python\n# b, late, a are already loaded\n"
 
 
 def test_prefill_after_a_failure_tells_the_hint_on_one_line() -> None:

@@ -11,7 +11,7 @@ from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.protocol import Sandbox
 from jupyter_codeagent.types.errors import SandboxDiedError
 from jupyter_codeagent.types.sandbox import SandboxStatus
-from jupyter_codeagent.types.variables import CopiedVariable, Manifest
+from jupyter_codeagent.types.variables import Manifest
 
 
 class Double:
@@ -54,15 +54,3 @@ def test_copies_that_every_sandbox_dies_of_are_tried_twice_and_no_more() -> None
     with pytest.raises(SandboxDiedError):
         asyncio.run(PersistentSandbox(pool).prepare(Manifest()))
     assert len(pool.waiting) == 1
-
-
-def test_copies_of_which_the_live_sandbox_has_an_older_version_are_told() -> None:
-    def manifest(version: int) -> Manifest:
-        copied = (CopiedVariable(name=name, type_name="DataFrame", size_bytes=1, version=1) for name in ("a", "b"))
-        return Manifest(copied=(*copied, CopiedVariable(name="c", type_name="int", size_bytes=1, version=version)))
-
-    sandbox = PersistentSandbox(Pool(Double(dies=False)))
-    assert sandbox.outdated(manifest(1)) == (), "there is none yet"
-    asyncio.run(sandbox.prepare(manifest(1)))
-    assert sandbox.outdated(manifest(1)) == ()
-    assert sandbox.outdated(manifest(2)) == ("c",)
