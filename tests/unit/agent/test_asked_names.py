@@ -21,6 +21,8 @@ from jupyter_codeagent.agent.rules.display import bind_asked_name
         ("Add a column called ratio and keep the result as wide_cars", ("wide_cars",)),
         ("Which three are largest? Table top with name and size.", ("top",)),
         ("Table with all names. Table of sizes.", ()),
+        ("Keep only the planned ones in march. How many are left?", ()),
+        ("Keep only the planned ones as planned.", ("planned",)),
         ("Add a column named ratio.", ()),
         ("Extend the table by a column called ratio.", ()),
         ("Show it as bars, keep the order", ()),
