@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from packaging.requirements import Requirement
 
@@ -87,8 +85,9 @@ def proxies_text(environ: Mapping[str, str]) -> str:
 
 
 def _without_password(address: str) -> str:
-    parts = urlsplit(address)
-    return re.sub(r"//.*@", "//***@", address, count=1) if "@" in parts.netloc else address
+    before, at, host = address.rpartition("@")
+    scheme, slashes, _ = before.partition("//")
+    return f"{scheme if slashes else ''}{slashes}***@{host}" if at else address
 
 
 def isolation_commands(*, has_bubblewrap: bool, read: Callable[[str], str]) -> Sequence[str]:

@@ -60,6 +60,7 @@ def test_versions_are_named_as_people_write_them_and_only_of_what_is_there() -> 
             "HTTPS_PROXY=http://***@proxy:3128, NO_PROXY=localhost,.example.org",
         ),
         ({"ALL_PROXY": "socks5h://u:p@ss@proxy:1080"}, "ALL_PROXY=socks5h://***@proxy:1080"),
+        ({"HTTP_PROXY": "user:secret@proxy:3128"}, "HTTP_PROXY=***@proxy:3128"),
     ],
 )
 def test_proxies_are_told_without_their_passwords(environ: dict[str, str], text: str) -> None:
