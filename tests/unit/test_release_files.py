@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 VERSION: str = json.loads((ROOT / "labextension" / "package.json").read_text(encoding="utf-8"))["version"]
+MADE = frozenset({"build", "dist", "node_modules", "__pycache__"})
+BUILT = (ROOT / "jupyter_codeagent" / "labextension", ROOT / "labextension" / "lib")
 MAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
 
 
@@ -25,14 +28,22 @@ def read_yaml(name: str) -> dict[str, Any]:
     return dict(yaml.safe_load(text))
 
 
+def source_files() -> Iterator[Path]:
+    """All files of the checkout but what tools have made; not by git, which a checkout for a build may lack."""
+    for directory, folders, names in os.walk(ROOT):
+        here = Path(directory)
+        folders[:] = [
+            name
+            for name in folders
+            if (name == ".ci" or not name.startswith(".")) and name not in MADE and here / name not in BUILT
+        ]
+        yield from (here / name for name in names if (here / name).is_file())
+
+
 def test_the_address_of_the_project_stands_in_one_place() -> None:
     address = urlsplit(PROJECT["urls"]["Repository"])
     place = f"{address.netloc}{address.path}".removesuffix(".git")
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    files = [ROOT / name for name in tracked.decode().split("\0") if name]
-    holding = [
-        str(file.relative_to(ROOT)) for file in files if file.is_file() and place.encode() in file.read_bytes()
-    ]
+    holding = [str(file.relative_to(ROOT)) for file in source_files() if place.encode() in file.read_bytes()]
     assert holding == ["pyproject.toml"]
     assert (ROOT / "pyproject.toml").read_text(encoding="utf-8").count(place) == 1
 
