@@ -139,12 +139,12 @@ class PersistentSandbox:
         missing = any(copied.name not in self._loaded for copied in self._manifest.copied)
         if self._sandbox is None or not self._sandbox.alive or missing:
             await self.prepare(self._manifest)
-        sandbox = await self._restored()
-        if self._starts_attempts:
-            self._starts_attempts = False
-            if set(self._kept) | {entry.name for entry in self._namespace} - self._loaded.keys():
-                await sandbox.keep()
-                self._kept_namespace = self._namespace
+        try:
+            sandbox = await self._restored()
+            await self._keep_start(sandbox)
+        except SandboxDiedError:  # a moment ago: the attempt starts in a new one, as if it had been noticed
+            await self.prepare(self._manifest)
+            sandbox = await self._live()
         self._has_unknown_changes = True
         result = await sandbox.execute(code, timeout_s=timeout_s, on_call=on_call)
         self._has_unknown_changes = False
@@ -186,6 +186,13 @@ class PersistentSandbox:
         self._kept_namespace, self._starts_attempts, self._must_restore = (), False, False
         if sandbox is not None:
             await sandbox.stop()
+
+    async def _keep_start(self, sandbox: Sandbox) -> None:
+        """Have the sandbox remember what attempts start from, before the first; not where code has made nothing."""
+        if self._starts_attempts and self._kept | {entry.name for entry in self._namespace} - self._loaded.keys():
+            await sandbox.keep()
+            self._kept_namespace = self._namespace
+        self._starts_attempts = False
 
     async def _restored(self) -> Sandbox:
         """Return a live sandbox with the variables from which an attempt starts."""

@@ -10,7 +10,7 @@ import pytest
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.protocol import Sandbox
 from jupyter_codeagent.types.errors import SandboxDiedError
-from jupyter_codeagent.types.sandbox import SandboxStatus
+from jupyter_codeagent.types.sandbox import ExecutionResult, NamespaceEntry, SandboxStatus
 from jupyter_codeagent.types.variables import Manifest
 
 
@@ -28,6 +28,13 @@ class Double:
         if self._dies:
             self.alive = False
             raise SandboxDiedError("The sandbox is gone.")
+
+    async def execute(self, *_: Any, **__: Any) -> ExecutionResult:
+        return ExecutionResult(status="ok", namespace=(NamespaceEntry(name="made", type_name="int"),))
+
+    async def keep(self) -> None:
+        self.alive = False
+        raise SandboxDiedError("The sandbox is gone.")
 
     async def stop(self) -> None:
         self.stopped = True
@@ -54,3 +61,15 @@ def test_copies_that_every_sandbox_dies_of_are_tried_twice_and_no_more() -> None
     with pytest.raises(SandboxDiedError):
         asyncio.run(PersistentSandbox(pool).prepare(Manifest()))
     assert len(pool.waiting) == 1
+
+
+def test_a_sandbox_that_dies_as_an_attempt_begins_is_replaced_and_the_attempt_runs() -> None:
+    async def main() -> None:
+        dying, next_one = Double(dies=False), Double(dies=False)
+        sandbox = PersistentSandbox(Pool(dying, next_one))
+        await sandbox.execute("made = 1", timeout_s=1)
+        sandbox.keep_changes()
+        assert (await sandbox.execute("made", timeout_s=1)).status == "ok"
+        assert (dying.stopped, next_one.stopped, sandbox.lost) == (True, False, 1)
+
+    asyncio.run(main())
