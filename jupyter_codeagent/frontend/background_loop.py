@@ -151,6 +151,32 @@ class BackgroundLoop:
             self._schedule(self._serve_calls)
         return await asyncio.wrap_future(future)
 
+    async def on_idle_main_thread(self, call: Callable[[], Result], *, timeout_s: float) -> Result:
+        """Run `call` on the main thread between two cells, not while one waits; a call that has begun has no limit.
+
+        Raises
+        ------
+        TimeoutError
+            A cell was running for all of `timeout_s`.
+        """
+        begun = asyncio.Event()
+        loop, future = asyncio.get_running_loop(), Future[Result]()
+
+        def serve() -> None:
+            if future.set_running_or_notify_cancel():
+                loop.call_soon_threadsafe(begun.set)
+                _serve_call(call, future)
+
+        assert self._schedule is not None, "only in a kernel"
+        self._schedule(serve)
+        try:
+            async with asyncio.timeout(timeout_s):
+                await begun.wait()
+        except BaseException:
+            future.cancel()
+            raise
+        return await asyncio.wrap_future(future)
+
     def close(self) -> None:
         with self._lock:
             loop, thread = self._loop, self._thread
@@ -179,16 +205,20 @@ class BackgroundLoop:
                 call, future = self._calls.get_nowait()
             except queue.Empty:
                 return
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                with panics_as_errors():
-                    future.set_result(call())
-            except KeyboardInterrupt:
-                # `cancel` does nothing to a call that has begun: its caller would wait for ever.
-                future.set_exception(asyncio.CancelledError())
-                raise
-            except StopIteration as error:  # which no future can carry
-                future.set_exception(RuntimeError(f"StopIteration: {error}"))
-            except Exception as error:  # noqa: BLE001 - belongs to whoever asked for the call
-                future.set_exception(error)
+            if future.set_running_or_notify_cancel():
+                _serve_call(call, future)
+
+
+def _serve_call(call: Callable[[], Any], future: Future[Any]) -> None:
+    """Run a call and set its future, which is running already."""
+    try:
+        with panics_as_errors():
+            future.set_result(call())
+    except KeyboardInterrupt:
+        # `cancel` does nothing to a call that has begun: its caller would wait for ever.
+        future.set_exception(asyncio.CancelledError())
+        raise
+    except StopIteration as error:  # which no future can carry
+        future.set_exception(RuntimeError(f"StopIteration: {error}"))
+    except Exception as error:  # noqa: BLE001 - belongs to whoever asked for the call
+        future.set_exception(error)

@@ -36,6 +36,8 @@ class CellOrigin:
     has_cells_below: bool = True
     """Whether cells of earlier runs follow the cell; a page finds out itself, the headless client sends it."""
     front_end: FrontEnd = "other"
+    client: str = ""
+    """Name of the MCP client whose call this is, outside of any cell: the main thread must not wait for anybody."""
 
 
 def find_cell_origin(shell: Any, environ: Mapping[str, str] = os.environ) -> CellOrigin:

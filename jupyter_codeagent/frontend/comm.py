@@ -18,13 +18,14 @@ import comm
 from comm.base_comm import BaseComm
 from ipykernel.jsonutil import json_clean
 
+from jupyter_codeagent.frontend.client_messages import CLIENT_TARGET
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
 
 KernelMessage = dict[str, Any]
 
 
 class AgentComm(BaseComm):
-    """The kernel's side of the link to one page."""
+    """The kernel's side of the link to one page, or to one MCP server of ours."""
 
     kernel: Any
     parent_message: KernelMessage | None = None
@@ -54,12 +55,12 @@ class AgentComm(BaseComm):
             self._msg_callback(msg)
 
 
-def take_over(kernel: Any, opened: Any, parent: KernelMessage) -> AgentComm:
-    """Replace the comm that ipykernel made for a page's `comm_open` by one of our class."""
+def take_over(kernel: Any, opened: Any, parent: KernelMessage, target: str = TARGET) -> AgentComm:
+    """Replace the comm that ipykernel made for a `comm_open` by one of our class."""
     client = AgentComm.__new__(AgentComm)
     client.kernel = kernel
     client.parent_message = parent
-    BaseComm.__init__(client, target_name=TARGET, comm_id=opened.comm_id, primary=False)
+    BaseComm.__init__(client, target_name=target, comm_id=opened.comm_id, primary=False)
     opened._closed = True  # its __del__ must not close the comm that we have taken over
     comm.get_comm_manager().register_comm(client)
     return client
@@ -82,19 +83,19 @@ def open_beacon(kernel: Any) -> AgentComm:
     return beacon
 
 
-def register(on_open: Callable[[Any, KernelMessage], None]) -> None:
+def register(on_open: Callable[[Any, KernelMessage], None], target: str = TARGET) -> None:
     """Have `on_open` called, on the subshell's thread, for each page that says hello."""
-    comm.get_comm_manager().register_target(TARGET, on_open)
+    comm.get_comm_manager().register_target(target, on_open)
 
 
-def unregister(on_open: Callable[[Any, KernelMessage], None]) -> None:
-    comm.get_comm_manager().unregister_target(TARGET, on_open)
+def unregister(on_open: Callable[[Any, KernelMessage], None], target: str = TARGET) -> None:
+    comm.get_comm_manager().unregister_target(target, on_open)
 
 
 def is_ours(msg_type: str, content: Mapping[str, Any]) -> bool:
     """Check whether a message of a page is for a comm of the agent; it may be of any other kind as well."""
     if msg_type == "comm_open":
-        return content.get("target_name") == TARGET
+        return content.get("target_name") in (TARGET, CLIENT_TARGET)
     return msg_type in ("comm_msg", "comm_close") and _ours(content) is not None
 
 

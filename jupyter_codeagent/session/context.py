@@ -103,6 +103,17 @@ class LiveContext:
         relations = self.relations(summaries, variables, "", settings)
         return self.fit(summaries, relations, "", settings, self._models.known(settings.model)), summaries
 
+    def for_client(self, name: str, settings: Settings) -> str:
+        """Return the lines of one variable, or of all with their joins if the name is empty; no model is asked."""
+        summaries, variables = self._described(name, settings)
+        if name:
+            summaries = tuple(one for one in summaries if one.name == name)
+        if not summaries:
+            return ""
+        relations = () if name else self.relations(summaries, variables, "", settings)
+        told = masked_summaries(summaries, self._live.everything())
+        return self.fit(told, relations, name, settings, None).context.text
+
     def _described(self, prompt: str, settings: Settings) -> tuple[tuple[VariableSummary, ...], Mapping[str, Any]]:
         visible = self._sharing.visible()
         summaries = describe(visible.values, privacy=settings.privacy, mentioned=prompt)

@@ -15,6 +15,7 @@ from jupyter_codeagent.frontend.messages import EffectsMessage, ToPage, effects_
 from jupyter_codeagent.frontend.settings_view import SettingsHandler
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
+from jupyter_codeagent.session.client_runs import ClientRuns
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.types.run import CellState
@@ -35,6 +36,7 @@ class PageHandler:
     grants: Grants
     send: Callable[[ToPage], None]
     current_run: CurrentRun
+    client_runs: Callable[[], ClientRuns]
     submit: Callable[[Coroutine[Any, Any, None]], object]
 
     def handle_message(self, data: Mapping[str, Any]) -> None:
@@ -74,7 +76,7 @@ class PageHandler:
         if kind == "stop":
             if self.current_run.is_called(run_id):
                 self.current_run.stop()
-            else:  # the request of that run has not begun yet
+            elif not self.client_runs().stop(run_id):  # the request of that run has not begun yet
                 self.current_run.stop_early(run_id)
         elif (recorder := self.current_run.recorder_of(run_id)) is not None:
             self.send(recorder.whole_progress())

@@ -50,7 +50,7 @@ from jupyter_codeagent.tools.ask_model import offered
 from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.approvals import Grant
-from jupyter_codeagent.types.errors import CodeAgentError, UsageError
+from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, UsageError
 from jupyter_codeagent.types.house_rules import HouseRules
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.options import ExploreOptions, RunOptions
@@ -65,6 +65,7 @@ from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
+HIDDEN = "it is hidden"
 NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"
 
 
@@ -251,7 +252,7 @@ class RunPreparation:
         self.starting_state.remove_hidden(origin.notebook)
         visible = self.sharing.visible().values
         wanted = [name for name in names if name in visible and not isinstance(visible[name], ModuleType)]
-        missing = {name: "it is hidden" for name in names if name in self.live.everything() and name not in visible}
+        missing = {name: HIDDEN for name in names if name in self.live.everything() and name not in visible}
         manifest, refused = self._copy_each(wanted, asked, origin, settings)
         request = build_request("", asked, origin, settings, None)
         return PreparedRerun(
@@ -372,6 +373,11 @@ class RunPreparation:
         """Select what the sandbox gets; ask before it may read a file."""
 
         def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
+            if origin.client:
+                raise DeniedError(
+                    f"The sandbox may not read {paths} yet. Have the user ask a %%agent question about it first:"
+                    " then they decide."
+                )
             self.consent.require("mount", paths, question, lasting, origin)
 
         def ask_for_files(name: str, files: Sequence[LocalFile]) -> None:

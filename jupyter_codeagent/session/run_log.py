@@ -61,7 +61,14 @@ class RunLog:
 
     @property
     def last(self) -> AgentRun | None:
-        return next(reversed(self._runs.values()), None)
+        """The last run of the user's."""
+        return next((run for run in reversed(self._runs.values()) if not run.request.client), None)
+
+    def of_client(self, client: str) -> list[AgentRun]:
+        """Return the runs of an MCP client, the newest first; without those whose data was hidden since."""
+        self._refresh(list(self._runs))
+        runs = reversed(self._runs.values())
+        return [run for run in runs if run.request.client == client and run.id not in self._forgotten]
 
     @property
     def usage(self) -> Usage:
@@ -105,7 +112,9 @@ class RunLog:
         wanted = last
         for known in reversed(self._runs.values()):
             # Nobody asked for the findings of an exploration one by one, and a dozen of them fill the context.
-            if known.id == wanted or (not wanted and known.status == "ok" and not known.request.exploration):
+            # What an MCP client ran is no question of the user's, and ran in another sandbox.
+            is_aside = known.request.exploration or known.request.client
+            if known.id == wanted or (not wanted and known.status == "ok" and not is_aside):
                 thread.append(known)
                 wanted = known.request.follows
         return thread[::-1]
@@ -183,7 +192,7 @@ class RunLog:
 
     def forget_conversation(self) -> None:
         """Start the conversation afresh with the next question; the runs stay in the history."""
-        self._forgotten.update(self._runs)
+        self._forgotten.update(run.id for run in self._runs.values() if not run.request.client)
 
     def find(self, run_id: str) -> AgentRun:
         """Return the run whose id begins so; the last one of this kernel when empty.

@@ -65,6 +65,7 @@ def build_request(
         follows=options.follows,
         refines=options.refines,
         refinement=options.refinement,
+        client=origin.client,
         cell_id=origin.cell_id,
         notebook=origin.notebook,
     )

@@ -14,6 +14,7 @@ from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
+from jupyter_codeagent.frontend.client_link import ClientLink
 from jupyter_codeagent.frontend.display import CellDisplay
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.receipt import ended_by_user
@@ -26,6 +27,7 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.branches import Branches
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
+from jupyter_codeagent.session.client_runs import ClientRuns
 from jupyter_codeagent.session.consent import ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
@@ -98,6 +100,8 @@ class AgentSession:
     current_run: CurrentRun
     result_finder: ResultFinder
     notebook_writer: NotebookWriter
+    client_runs: ClientRuns
+    client_link: ClientLink | None
     explorer: Explorer
     report_drafts: ReportDrafts
     reproduction: Reproduction
@@ -331,13 +335,14 @@ class AgentSession:
         self.background.submit(self.workspace.warm(policy))
 
     def stop(self) -> bool:
-        """Stop the run in progress; return whether there was one. Any thread."""
+        """Stop the run in progress, and those of MCP clients; return whether there was one. Any thread."""
         self.next_questions.cancel()
-        return self.current_run.stop()
+        return self.client_runs.stop() | self.current_run.stop()
 
     def reset(self) -> None:
-        """Forget the conversation and the sandbox's variables, and revoke every grant."""
+        """Forget the conversation and the variables of all sandboxes, and revoke every grant."""
         self.next_questions.cancel()
+        self.background.run(self.client_runs.forget())
         self.grants.clear()
         self.starting_state.forget_all()
 
@@ -349,6 +354,9 @@ class AgentSession:
             steps.callback(self.run_log.history.close)
             steps.callback(lambda: self.background.run(self.workspace.close()))
             steps.callback(self.tools.close)
+            steps.callback(lambda: self.background.run(self.client_runs.forget()))
+            if self.client_link is not None:
+                steps.callback(self.client_link.close, tell_clients=tell_pages)
             if self.link is not None:
                 steps.callback(self.link.close, tell_pages=tell_pages)
             steps.callback(self.stop)

@@ -54,6 +54,11 @@ class SettingsInForce:
         )
 
 
+def clients_are_forbidden() -> bool:
+    """Check whether the administrator forbids MCP clients."""
+    return read_caps().get("mcp_clients") is False
+
+
 def person_sees_all_code() -> bool:
     """Check whether the administrator requires that a person approves all code."""
     return read_caps().get("approve") == "ask"

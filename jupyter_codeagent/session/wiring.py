@@ -10,6 +10,7 @@ from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import notebook_of_kernel
+from jupyter_codeagent.frontend.client_link import ClientLink
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import GrantsMessage, ToPage, grant_views
 from jupyter_codeagent.frontend.settings_view import SettingsHandler
@@ -20,6 +21,8 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.branches import Branches
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
+from jupyter_codeagent.session.client_calls import ClientCalls
+from jupyter_codeagent.session.client_runs import ClientRuns
 from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
@@ -127,6 +130,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         grants=grants,
         send=send,
         current_run=current_run,
+        client_runs=lambda: client_runs,
         submit=background.submit,
     )
     kernel = getattr(shell, "kernel", None)
@@ -179,6 +183,27 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         workspace=workspace,
         run_log=run_log,
     )
+    client_runs = ClientRuns(
+        background=background,
+        front_ends=front_ends,
+        preparation=preparation,
+        workspace=workspace,
+        sharing=sharing,
+        masking=masking,
+        run_log=run_log,
+        link=link,
+    )
+    client_link: ClientLink | None = None
+    if kernel is not None:
+        calls = ClientCalls(
+            settings=settings, live_context=live_context, runs=client_runs, run_log=run_log, link=link
+        )
+        client_link = ClientLink(
+            kernel,
+            background.loop,
+            answer=calls.answer,
+            left=client_runs.forget_soon,
+        )
     session = AgentSession(
         config=config,
         settings=settings,
@@ -220,6 +245,8 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
             current_run=current_run,
         ),
         notebook_writer=notebook_writer,
+        client_runs=client_runs,
+        client_link=client_link,
         explorer=Explorer(
             front_ends=front_ends,
             workspace=workspace,

@@ -93,6 +93,11 @@ class CodeAgent(Configurable):
     next_questions = Bool(
         True, help="Offer questions below a result, each tried in a spare sandbox first; no model is asked."
     ).tag(config=True)
+    mcp_clients = Bool(
+        False,
+        help="Let MCP clients (jupyter codeagent mcp) describe variables and run programs on copies in the sandbox;"
+        " what they get may go to their own models.",
+    ).tag(config=True)
     charts = Enum(
         CHART_LIBRARIES,
         CHART_LIBRARIES[0],
@@ -292,6 +297,7 @@ class CodeAgent(Configurable):
             answer=self._value("answer"),
             house_rules=self.house_rules,
             next_questions=self.next_questions,
+            mcp_clients=self.mcp_clients,
             charts=self.charts,
         )
 
@@ -394,6 +400,7 @@ CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "answer": (_is_flag, "true or false"),
     "house_rules": (_is_flag, "true or false"),
     "next_questions": (_is_flag, "true or false"),
+    "mcp_clients": (_is_flag, "true or false"),
 }
 """Setting -> check of its cap, and the valid values as text."""
 
@@ -439,6 +446,7 @@ def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
         answer=settings.answer and caps.get("answer", True),
         house_rules=settings.house_rules and caps.get("house_rules", True),
         next_questions=settings.next_questions and caps.get("next_questions", True),
+        mcp_clients=settings.mcp_clients and caps.get("mcp_clients", True),
     )
 
 

@@ -84,6 +84,8 @@ class AgentRequest:
     """The refinement as it was typed: the end of the prompt, with its ``{{expressions}}`` not evaluated."""
     exploration: str = ""
     """Id that the runs of one `%agent explore` share; empty for a question."""
+    client: str = ""
+    """Name of the MCP client that sent the program; empty for what a person asked."""
     cell_id: str | None = None
     notebook: str | None = None
     """Path of the notebook in the front end; None in a terminal."""

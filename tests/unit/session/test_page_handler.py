@@ -35,6 +35,7 @@ class Pages:
             decisions=lambda: self._noted("decisions", "set_cell_state", "note_applied"),
             send=self.sent.append,
             current_run=cast("Any", current_run),
+            client_runs=lambda: cast("Any", SimpleNamespace(stop=lambda run_id: run_id == "of a client")),
             submit=lambda coroutine: coroutine.close(),
         )
 

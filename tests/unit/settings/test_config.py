@@ -188,3 +188,10 @@ def test_a_container_is_tried_last_and_only_with_an_image() -> None:
 
 def test_data_is_never_copied_elsewhere_by_default() -> None:
     assert not {"command", "gateway"} & set(CodeAgent(sandbox_gateway="http://g").settings().sandbox.levels)
+
+
+def test_mcp_clients_are_let_in_by_the_user_alone_and_the_administrator_can_forbid_it() -> None:
+    assert not CodeAgent().settings().mcp_clients
+    assert not apply_caps(CodeAgent().settings(), {"mcp_clients": True}).mcp_clients
+    assert apply_caps(CodeAgent(mcp_clients=True).settings(), {}).mcp_clients
+    assert not apply_caps(CodeAgent(mcp_clients=True).settings(), {"mcp_clients": False}).mcp_clients
