@@ -1,4 +1,4 @@
-"""`jupyter codeagent run | ask | explore | report | doctor | models | history`; status 0 only if all went well."""
+"""`jupyter codeagent run | ask | explore | report | mcp | doctor | models | history`; status 0 if all went well."""
 
 from __future__ import annotations
 
@@ -73,6 +73,19 @@ def build_parser() -> argparse.ArgumentParser:
     report.add_argument("--title", default="", help="instead of the notebook's first heading")
     report.add_argument("--overwrite", action="store_true", help="replace a file that is no earlier report")
     report.set_defaults(command=report_command)
+
+    mcp = commands.add_parser("mcp", help="let MCP clients run programs on copies of a kernel's variables")
+    mcp.add_argument("notebook", nargs="?", default="", help="whose kernel; left out: the only one that is running")
+    mcp.add_argument("--kernel", default="", metavar="ID", help="beginning of its id, or its connection file")
+    mcp.add_argument("--server", default="", metavar="URL", help="a Jupyter server; its token is in JUPYTER_TOKEN")
+    mcp.add_argument(
+        "--http",
+        type=int,
+        metavar="PORT",
+        help="serve on 127.0.0.1 (0: any port) instead of the standard streams; the token is in"
+        " CODEAGENT_MCP_TOKEN, or made and written to a file that only you can read",
+    )
+    mcp.set_defaults(command=mcp_command)
 
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
     doctor.add_argument(
@@ -159,6 +172,21 @@ def report_command(options: argparse.Namespace) -> int:
     report = replace(report, not_rerun="made by the command line, which has no kernel")
     write_report(options.output, report_text(report, options.output.suffix))
     _progress(f"{summary(report)}\nwrote {options.output}")
+    return 0
+
+
+def mcp_command(options: argparse.Namespace) -> int:
+    """Serve MCP clients until they, or Ctrl+C, end it."""
+    from jupyter_codeagent.tools.mcp import NOT_INSTALLED
+
+    try:
+        from jupyter_codeagent.entrypoints.mcp_server.command import serve
+    except ImportError as problem:
+        raise UsageError(f"{NOT_INSTALLED} ({problem})") from problem
+    from jupyter_codeagent.entrypoints.mcp_server.running_kernels import WantedKernel
+
+    wanted = WantedKernel(notebook=options.notebook, kernel=options.kernel, server=options.server)
+    serve(wanted, options.http, _progress)
     return 0
 
 

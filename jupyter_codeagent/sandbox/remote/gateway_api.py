@@ -83,6 +83,18 @@ class GatewayApi:
             raise SandboxUnavailableError(f"{self.url} answers with no id of a kernel: is it a Jupyter server?")
         return kernel_id
 
+    async def sessions(self) -> list[dict[str, Any]]:
+        """Return the sessions of a Jupyter server: the notebooks that have a running kernel.
+
+        Raises
+        ------
+        SandboxUnavailableError
+        """
+        answer = await self._parsed("GET", "/api/sessions", timeout_s=SHORT_TIMEOUT_S)
+        if not isinstance(answer, list):
+            raise SandboxUnavailableError(f"{self.url} answers with no list of sessions: is it a Jupyter server?")
+        return [session for session in answer if isinstance(session, dict)]
+
     async def end_kernel(self, kernel_id: str, *, timeout_s: float) -> None:
         """End a kernel, which may have ended already.
 
@@ -146,18 +158,24 @@ class GatewayApi:
     async def _json(
         self, method: str, path: str, body: dict[str, Any] | None = None, *, timeout_s: float
     ) -> dict[str, Any]:
+        answer = await self._parsed(method, path, body, timeout_s=timeout_s)
+        if not isinstance(answer, dict):
+            raise SandboxUnavailableError(f"{self.url} answers with no JSON object: is it a Jupyter server?")
+        return answer
+
+    async def _parsed(
+        self, method: str, path: str, body: dict[str, Any] | None = None, *, timeout_s: float
+    ) -> object:
         response = await self._fetch(method, path, body, timeout_s=timeout_s)
         if not 200 <= response.code < 300:
             raise SandboxUnavailableError(self._refusal(response))
         try:
-            answer = json.loads(response.body)
+            answer: object = json.loads(response.body)
         except (ValueError, RecursionError):
             raise SandboxUnavailableError(
                 f"{self.url} answers with {self._content_type(response)} instead of JSON: it is not a Jupyter"
                 " server, or a login page or a proxy answers in its place."
             ) from None
-        if not isinstance(answer, dict):
-            raise SandboxUnavailableError(f"{self.url} answers with no JSON object: is it a Jupyter server?")
         return answer
 
     async def _fetch(
