@@ -69,6 +69,8 @@ class _ClientSandbox:
     """What was hidden when it got its last copies."""
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     idle: asyncio.TimerHandle | None = None
+    modules: tuple[str, ...] = ()
+    """Import lines that ran in it."""
 
 
 class ClientRuns:
@@ -148,8 +150,12 @@ class ClientRuns:
         origin: CellOrigin,
         hidden: Hidden,
     ) -> AgentRun:
-        async with self._sandbox(origin.client, settings, hidden) as sandbox:
-            status = await sandbox.prepare(run.manifest)
+        async with self._sandbox(origin.client, settings, hidden) as held:
+            sandbox = held.sandbox
+            # A call costs a few milliseconds: what the sandbox has imported already is not imported again.
+            modules = () if held.modules == run.manifest.modules and sandbox.variables else run.manifest.modules
+            status = await sandbox.prepare(replace(run.manifest, modules=modules))
+            held.modules = run.manifest.modules
             run, before = replace(run, sandbox=status.label), sandbox.variables
             gate = self._front_ends.gate(origin, timeout_s=settings.approval_timeout_s)
             step = await run_given_code(
@@ -235,7 +241,7 @@ class ClientRuns:
             await held.sandbox.reset()
 
     @asynccontextmanager
-    async def _sandbox(self, client: str, settings: Settings, hidden: Hidden) -> AsyncIterator[PersistentSandbox]:
+    async def _sandbox(self, client: str, settings: Settings, hidden: Hidden) -> AsyncIterator[_ClientSandbox]:
         held = self._sandboxes.get(client)
         policy = replace(settings.sandbox, wall_s=SandboxPolicy.wall_s)  # the limit comes with each execution
         if held is not None and (held.policy != policy or hidden - held.hidden):
@@ -251,7 +257,7 @@ class ClientRuns:
             if held.idle is not None:
                 held.idle.cancel()
             try:
-                yield held.sandbox
+                yield held
             finally:
                 held.idle = asyncio.get_running_loop().call_later(IDLE_S, self.forget_soon, client)
 

@@ -323,16 +323,17 @@ class RunPreparation:
     ) -> _Copies:
         """Copy the variables that the question is about, and describe the copies.
 
-        Where no model is asked, nobody is told how tables join, no function of the user's may be called, and no
-        server of functions is asked for its.
+        Where no model is asked, nobody is told of other variables, of values and of how tables join, no function of
+        the user's may be called, and no server of functions is asked for its.
         """
         live = self.sharing.visible()
         self.sharing.check(options, live.withheld)
         server_notes = self.tools.refresh_servers() if asks_model and not options.dry_run else ()
         tools = offered(self.tools.all(), prompt) if asks_model else {}
         variables = without_tools(live.values, self.tools.all())
-        described = partial(describe, privacy=settings.privacy, mentioned=prompt)
-        summaries = described(variables)
+        described = partial(describe, privacy=settings.privacy if asks_model else "schema", mentioned=prompt)
+        named = {name: variables[name] for name in options.variables or () if name in variables}
+        summaries = described(variables if asks_model else named)
         relations = self.live_context.relations(summaries, variables, prompt, settings) if asks_model else ()
         selection = self._select(variables, summaries, relations, prompt, options, settings, origin)
         manifest = self.workspace.export(
