@@ -1,0 +1,71 @@
+"""An MCP client of the official SDK, against `jupyter codeagent mcp` and a running kernel."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from kernel_client import Kernel
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.types import Implementation
+
+Call = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tool answered."""
+
+    text: str
+    is_error: bool
+
+    @property
+    def run_id(self) -> str:
+        return self.text.partition("Run ")[2].partition(":")[0]
+
+
+def command(kernel: Kernel, *options: str) -> list[str]:
+    file = kernel.manager.connection_file
+    return [sys.executable, "-m", "jupyter_codeagent.entrypoints.cli", "mcp", "--kernel", file, *options]
+
+
+@asynccontextmanager
+async def connected(kernel: Kernel, name: str) -> AsyncIterator[Client]:
+    """A client of this name on the server's standard streams."""
+    program, *arguments = command(kernel)
+    server = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
+    async with Client(stdio_client(server), client_info=Implementation(name=name, version="1")) as client:
+        yield client
+
+
+async def told(client: Client, tool: str, arguments: Mapping[str, Any]) -> Told:
+    answer: Any = await client.call_tool(tool, dict(arguments))
+    return Told(text=answer.content[0].text, is_error=bool(answer.is_error))
+
+
+def call(kernel: Kernel, *calls: Call, name: str = "editor") -> list[Told]:
+    """Make these calls in their order, as one client."""
+
+    async def make() -> list[Told]:
+        async with connected(kernel, name) as client:
+            return [await told(client, *one) for one in calls]
+
+    return asyncio.run(make())
+
+
+def call_beside(kernel: Kernel, *calls: Call, name: str = "editor") -> Future[list[Told]]:
+    """Make these calls while the test does something else."""
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(call, kernel, *calls, name=name)
+    pool.shutdown(wait=False)
+    return future
+
+
+def run(code: str, **more: Any) -> Call:
+    return "run_on_copies", {"code": code, **more}
