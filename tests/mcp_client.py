@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kernel_client import Kernel
@@ -30,16 +30,27 @@ class Told:
         return self.text.partition("Run ")[2].partition(":")[0]
 
 
-def command(kernel: Kernel, *options: str) -> list[str]:
-    file = kernel.manager.connection_file
-    return [sys.executable, "-m", "jupyter_codeagent.entrypoints.cli", "mcp", "--kernel", file, *options]
+@dataclass(frozen=True)
+class Served:
+    """How `jupyter codeagent mcp` is started."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "jupyter_codeagent.entrypoints.cli", "mcp", *self.arguments]
+
+
+def of_kernel(kernel: Kernel, *options: str) -> Served:
+    return Served(("--kernel", kernel.manager.connection_file, *options))
 
 
 @asynccontextmanager
-async def connected(kernel: Kernel, name: str) -> AsyncIterator[Client]:
+async def connected(served: Served, name: str) -> AsyncIterator[Client]:
     """A client of this name on the server's standard streams."""
-    program, *arguments = command(kernel)
-    server = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
+    program, *arguments = served.command
+    server = StdioServerParameters(command=program, args=arguments, env=dict(served.environment))
     async with Client(stdio_client(server), client_info=Implementation(name=name, version="1")) as client:
         yield client
 
@@ -49,20 +60,20 @@ async def told(client: Client, tool: str, arguments: Mapping[str, Any]) -> Told:
     return Told(text=answer.content[0].text, is_error=bool(answer.is_error))
 
 
-def call(kernel: Kernel, *calls: Call, name: str = "editor") -> list[Told]:
+def call(served: Served, *calls: Call, name: str = "editor") -> list[Told]:
     """Make these calls in their order, as one client."""
 
     async def make() -> list[Told]:
-        async with connected(kernel, name) as client:
+        async with connected(served, name) as client:
             return [await told(client, *one) for one in calls]
 
     return asyncio.run(make())
 
 
-def call_beside(kernel: Kernel, *calls: Call, name: str = "editor") -> Future[list[Told]]:
+def call_beside(served: Served, *calls: Call, name: str = "editor") -> Future[list[Told]]:
     """Make these calls while the test does something else."""
     pool = ThreadPoolExecutor(1)
-    future = pool.submit(call, kernel, *calls, name=name)
+    future = pool.submit(call, served, *calls, name=name)
     pool.shutdown(wait=False)
     return future
 

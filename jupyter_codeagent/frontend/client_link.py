@@ -11,6 +11,7 @@ from jupyter_codeagent.frontend import comm
 from jupyter_codeagent.frontend.client_messages import (
     CLIENT_PROTOCOL,
     CLIENT_TARGET,
+    SILENCE_S,
     AnswerMessage,
     FromKernel,
     RefusedMessage,
@@ -103,6 +104,7 @@ class Client:
         self.name = name
         self._answer = answer
         self._calls: dict[str, asyncio.Task[None]] = {}
+        self._limits: dict[str, asyncio.Timeout] = {}
         self._answers: dict[str, AnswerMessage] = {}
 
     def handle(self, data: Mapping[str, Any]) -> None:
@@ -112,6 +114,8 @@ class Client:
                 if call_id in self._answers:
                     self.send(self._answers[call_id])
                 elif call_id in self._calls:
+                    if call_id in self._limits and not self._limits[call_id].expired():
+                        self._limits[call_id].reschedule(asyncio.get_running_loop().time() + SILENCE_S)
                     self.send({"type": "under_way", "id": call_id})
                 else:
                     call = self._call(call_id, tool, arguments)
@@ -129,7 +133,8 @@ class Client:
 
     async def _call(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> None:
         try:
-            ok, text = True, await self._answer(self.name, tool, arguments)
+            async with asyncio.timeout(SILENCE_S) as self._limits[call_id]:
+                ok, text = True, await self._answer(self.name, tool, arguments)
         except CodeAgentError as problem:
             ok, text = False, str(problem)
         except Exception as fault:  # noqa: BLE001 - the client waits for an answer, whatever happened
@@ -139,6 +144,7 @@ class Client:
             )
         finally:
             del self._calls[call_id]
+            self._limits.pop(call_id, None)
         self._answers[call_id] = AnswerMessage(type="answer", id=call_id, ok=ok, text=text)
         for old in list(self._answers)[:-KEPT_ANSWERS]:
             del self._answers[old]

@@ -12,6 +12,8 @@ from typing import Any, Literal, TypedDict
 CLIENT_TARGET = "jupyter-codeagent-client"
 CLIENT_PROTOCOL = 1
 SEND_AGAIN_S = 5.0
+SILENCE_S = 30.0
+"""A client whose call is not sent again for this time is gone, and the call is stopped."""
 
 
 class ClientHelloMessage(TypedDict):

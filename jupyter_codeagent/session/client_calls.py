@@ -13,7 +13,7 @@ from typing import Any
 from jupyter_codeagent.frontend.insertion import PanelInserter
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.notebook.cells import cells_from_run
-from jupyter_codeagent.session.client_runs import ClientRuns
+from jupyter_codeagent.session.client_runs import ClientRuns, title_of
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.settings_in_force import SettingsInForce, clients_are_forbidden
@@ -136,7 +136,7 @@ class ClientCalls:
 def _line(run: AgentRun) -> str:
     at = time.strftime("%H:%M:%S", time.localtime(run.started_at))
     cells = f", cells {run.cell_state}" if run.placed == "cells" else ""
-    return f"{run.id}  {at}  {run.status}{cells}  {run.request.prompt.partition(': ')[2]}"
+    return f"{run.id}  {at}  {run.status}{cells}  {run.request.prompt.removeprefix(title_of(run.request.client))}"
 
 
 def _text(arguments: Arguments, name: str, default: str | None = None) -> str:

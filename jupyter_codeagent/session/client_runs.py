@@ -114,7 +114,7 @@ class ClientRuns:
         prepared = await self.when_idle(lambda: self._preparation.prepare_rerun(wanted, origin))
         if names is not None:
             _check_copied(names, prepared)
-        title = f"Program of {client}: {safe(_first_line(code), TITLE_CHARS)}"
+        title = f"{title_of(client)}{safe(_first_line(code), TITLE_CHARS)}"
         approve = min(prepared.settings.approve, "review", key=APPROVE_ORDER.index)  # no client accepts cells
         request = replace(prepared.request, prompt=title, approve=approve)
         run = new_run(request, prepared.manifest, TaggedText())
@@ -265,6 +265,11 @@ class ClientRuns:
         shared, columns = dict(self._sharing.shared), dict(self._sharing.hidden_columns)
         whole = {(name, "") for name, how in shared.items() if how == "hidden"}
         return frozenset(whole | {(name, label) for name, labels in columns.items() for label in labels})
+
+
+def title_of(client: str) -> str:
+    """Return the beginning of the title that people see of a client's run."""
+    return f"{client} (MCP): "
 
 
 def _names_read(code: str) -> tuple[str, ...]:

@@ -47,6 +47,10 @@ class KernelLink:
     def is_open(self) -> bool:
         return not self._ended
 
+    @property
+    def is_calling(self) -> bool:
+        return bool(self._calls)
+
     async def open(self, client: str) -> None:
         """Say hello for this client.
 

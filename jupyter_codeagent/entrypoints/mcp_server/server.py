@@ -26,6 +26,7 @@ from jupyter_codeagent.types.errors import CodeAgentError
 from jupyter_codeagent.types.version import installed_version
 from jupyter_codeagent.variables.text import visible
 
+MAX_CLIENTS = 4
 INSTRUCTIONS = (
     "The user's Jupyter notebook. Your programs run in a sandbox, on copies of the user's variables: they have no "
     "network, change nothing of the user's, and call none of their functions. The user sees each run, may have to "
@@ -84,12 +85,14 @@ TOOLS = (
 
 
 class KernelClients:
-    """The links of the clients to the kernel that was named; a kernel is looked for when one is called."""
+    """The links of the clients to the kernel that was named, which is looked for when a tool is called."""
 
     def __init__(self, wanted: WantedKernel) -> None:
         self._wanted = wanted
         self._links: dict[str, KernelLink] = {}
+        """By the client's name, the one that called last at the end."""
         self._opening = asyncio.Lock()
+        self._leaving: set[asyncio.Task[None]] = set()
 
     async def call(self, client: str, tool: str, arguments: Mapping[str, Any]) -> tuple[bool, str]:
         """Have the kernel answer; return whether it went well, and the text."""
@@ -99,22 +102,41 @@ class KernelClients:
             return False, str(problem)
 
     async def close(self) -> None:
-        for link in self._links.values():
-            await link.close()
-        self._links.clear()
+        """Leave the kernel: what runs for clients is stopped."""
+        while self._links:
+            self._leave(next(iter(self._links)))
+        if self._leaving:
+            await asyncio.wait(self._leaving)
 
     async def _link(self, client: str) -> KernelLink:
         async with self._opening:
-            link = self._links.get(client)
-            if link is not None and not link.is_open:
-                del self._links[client]
-                await link.close()
-                link = None
-            if link is None:
+            if client in self._links and not self._links[client].is_open:
+                self._leave(client)
+            if client not in self._links:
+                self._make_room()
                 link = KernelLink(await open_channels(await find_kernel(self._wanted)))
                 self._links[client] = link
-                await link.open(client)
+                try:
+                    await link.open(client)
+                except BaseException:
+                    self._leave(client)
+                    raise
+            link = self._links[client] = self._links.pop(client)
             return link
+
+    def _make_room(self) -> None:
+        """End the link that has been idle longest where there are as many as a kernel has sandboxes for."""
+        idle = [name for name, link in self._links.items() if not link.is_calling]
+        if len(self._links) >= MAX_CLIENTS:
+            if not idle:
+                raise CodeAgentError(f"{MAX_CLIENTS} clients are calling the kernel: call again when one is done.")
+            self._leave(idle[0])
+
+    def _leave(self, client: str) -> None:
+        """End a link; not awaited, since the task that calls may be being cancelled."""
+        task = asyncio.create_task(self._links.pop(client).close())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
 
 
 def new_server(call: Callable[[str, str, Mapping[str, Any]], Awaitable[tuple[bool, str]]]) -> Server[Any]:
