@@ -14,6 +14,7 @@ from benchmarks import (
     history,
     layers,
     load_ext,
+    mcp_calls,
     observation,
     overhead,
     panel,
@@ -37,6 +38,7 @@ ALL = {
     "panel": panel.run,
     "history": history.run,
     "tools": tools.run,
+    "mcp": mcp_calls.run,
 }
 OUTPUT = Path("build/benchmarks.json")
 """Figures worth keeping are copied to benchmarks/results by hand, with their date."""

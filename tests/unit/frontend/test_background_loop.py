@@ -164,6 +164,31 @@ def test_whoever_waits_for_a_main_thread_call_that_was_interrupted_does_not_wait
     assert background.wait(task) == "told"
 
 
+def test_a_call_between_two_cells_is_not_made_late_where_the_cell_went_on(
+    background: BackgroundLoop,
+) -> None:
+    scheduled: list[Callable[[], None]] = []
+    background.serve_when_idle(scheduled.append)
+    made: list[str] = []
+
+    async def ask(timeout_s: float) -> str:
+        try:
+            await background.on_idle_main_thread(lambda: made.append("made"), timeout_s=timeout_s)
+        except TimeoutError:
+            return "busy"
+        return "idle"
+
+    assert background.run(ask(0.05)) == "busy", "while the main thread waits in a cell it is not idle"
+    scheduled.pop()()
+    assert made == [], "whoever asked has been told that it was not"
+    task = background.submit(ask(5))
+    while not scheduled:
+        time.sleep(0.01)
+    scheduled.pop()()
+    assert background.wait(task) == "idle"
+    assert made == ["made"]
+
+
 def test_close_ends_the_thread(background: BackgroundLoop) -> None:
     async def nothing() -> None: ...
 
