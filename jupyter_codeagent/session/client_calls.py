@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jupyter_codeagent.frontend.cell_origin import notebook_of_kernel
 from jupyter_codeagent.frontend.insertion import PanelInserter
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.notebook.cells import cells_from_run
@@ -73,7 +74,8 @@ class ClientCalls:
         raise UsageError(f"There is no tool {safe(tool)!r}.")
 
     async def _describe(self, name: str, settings: Settings) -> str:
-        described = await self.runs.when_idle(lambda: self.live_context.for_client(name, settings))
+        notebook = notebook_of_kernel()
+        described = await self.runs.when_idle(lambda: self.live_context.for_client(name, settings, notebook))
         if name and not described:
             raise UsageError(
                 f"There is no variable {safe(name)!r} that can be described: list_variables names them."

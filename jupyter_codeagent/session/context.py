@@ -103,8 +103,15 @@ class LiveContext:
         relations = self.relations(summaries, variables, "", settings)
         return self.fit(summaries, relations, "", settings, self._models.known(settings.model)), summaries
 
-    def for_client(self, name: str, settings: Settings) -> str:
-        """Return the lines of one variable, or of all with their joins if the name is empty; no model is asked."""
+    def for_client(self, name: str, settings: Settings, notebook: str | None) -> str:
+        """Return the lines of one variable, or of all with their joins if the name is empty; no model is asked.
+
+        Raises
+        ------
+        UsageError
+            The notebook's lists of hidden variables cannot be read.
+        """
+        self._sharing.adopt_file(notebook)  # no page may have sent them, and no question have read them
         summaries, variables = self._described(name, settings)
         if name:
             summaries = tuple(one for one in summaries if one.name == name)

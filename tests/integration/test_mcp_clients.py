@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -23,6 +24,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
 from mcp_client import call, call_beside, connected, of_kernel, run, told
 from sandbox_attacks import attempts, got_through, was_tried, world
+
+from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import LISTS_VARIABLE
+from jupyter_codeagent.variables.privacy.sharing.rules import sharing_view
 
 pytestmark = pytest.mark.xdist_group("mcp clients")  # one kernel for most of it
 PEOPLE = (
@@ -186,18 +190,21 @@ def test_a_call_that_the_mcp_client_cancels_is_stopped_in_the_sandbox(kernel: Ke
 
 
 def test_a_busy_a_restarted_and_an_unprepared_kernel_are_told_in_one_line(tmp_path: Path) -> None:
-    with running_kernel(tmp_path, {}) as kernel:
+    # What a saved notebook hides holds before any page or question has read it.
+    hidden = {LISTS_VARIABLE: json.dumps(sharing_view({}, {"df": frozenset({"city"})}))}
+    with running_kernel(tmp_path, hidden) as kernel:
         kernel.run("%config CodeAgent.mcp_clients = True\nfrom jupyter_codeagent.session import client_runs")
         kernel.run("client_runs.BUSY_S = 0.5")
 
         async def calls() -> list[str]:
             async with connected(of_kernel(kernel), "editor") as client:
                 texts = [(await told(client, "list_variables", {})).text]
-                asked = kernel.client.execute("import time\nwhile True: time.sleep(0.1)")
+                kernel.client.execute("import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.1)")
+                while "begun" not in (await heard(kernel))["content"].get("text", ""):
+                    pass
                 texts.append((await told(client, "list_variables", {})).text)
                 kernel.signal(signal.SIGINT)
                 await asyncio.to_thread(kernel.client.get_shell_msg, timeout=30)
-                assert asked
                 kernel.run("%unload_ext jupyter_codeagent")
                 texts.append((await told(client, "list_variables", {})).text)
                 kernel.run("%load_ext jupyter_codeagent\n%config CodeAgent.mcp_clients = True")
@@ -211,11 +218,16 @@ def test_a_busy_a_restarted_and_an_unprepared_kernel_are_told_in_one_line(tmp_pa
         started = time.monotonic()
         before, busy, unloaded, again, gone = asyncio.run(calls())
         assert time.monotonic() - started < 40
-        assert "df: DataFrame" in before
+        assert before == "df: DataFrame 3x1\n n int 1..4"
         assert busy.startswith("The user's kernel has been busy with a cell")
         assert unloaded.startswith("jupyter-codeagent is not loaded in the kernel.")
         assert "df: DataFrame" in again
         assert gone.startswith("The kernel was restarted or ended.")
+
+
+async def heard(kernel: Kernel) -> dict[str, Any]:
+    message: dict[str, Any] = await asyncio.to_thread(kernel.client.get_iopub_msg, timeout=30)
+    return message
 
 
 @pytest.fixture
