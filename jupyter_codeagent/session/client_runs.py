@@ -112,8 +112,7 @@ class ClientRuns:
         wanted = tuple(names) if names is not None else await asyncio.to_thread(_names_read, code)
         origin = CellOrigin(notebook=notebook_of_kernel(), has_kernel=True, headless=True, client=client)
         prepared = await self.when_idle(lambda: self._preparation.prepare_rerun(wanted, origin))
-        if names is not None:
-            _check_copied(names, prepared)
+        _check_copied(wanted, prepared, named=names is not None)
         title = f"{title_of(client)}{safe(_first_line(code), TITLE_CHARS)}"
         approve = min(prepared.settings.approve, "review", key=APPROVE_ORDER.index)  # no client accepts cells
         request = replace(prepared.request, prompt=title, approve=approve)
@@ -281,14 +280,17 @@ def _first_line(code: str) -> str:
     return next((line.strip() for line in code.split("\n") if line.strip()), "")
 
 
-def _check_copied(names: Sequence[str], prepared: PreparedRerun) -> None:
-    """Raise VariableError for a variable that is to be copied and was not; a hidden one does not exist."""
+def _check_copied(names: Sequence[str], prepared: PreparedRerun, *, named: bool) -> None:
+    """Raise VariableError for a variable that could not be copied; where the client named it also for one not there.
+
+    Hidden ones do not exist for it.
+    """
     copied = {one.name for one in prepared.manifest.copied}
     for name in names:
         reason = prepared.missing.get(name, HIDDEN)
         if name not in copied and reason != HIDDEN:
             raise VariableError(reason)
-        if name not in copied:
+        if name not in copied and named:
             raise VariableError(f"There is no variable {safe(name)!r} to copy: list_variables names them.")
 
 

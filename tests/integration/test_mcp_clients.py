@@ -65,7 +65,7 @@ def configured(kernel: Kernel, line: str, back: str) -> Iterator[None]:
         kernel.run(f"%config CodeAgent.{back}")
 
 
-def test_the_programs_of_an_mcp_client_run_in_the_sandbox_on_copies_and_are_recorded_as_its_runs(
+def test_an_assistant_computes_on_copies_in_the_same_sandbox_and_its_runs_are_recorded_as_its_own(
     kernel: Kernel,
 ) -> None:
     program = "# double\ndf['n'] *= 2\nmine = df.n.sum()\nprint(mine)"
@@ -134,7 +134,7 @@ def test_no_program_of_an_mcp_client_gets_out_of_the_sandbox(kernel: Kernel) -> 
         assert {*outside.reached()} <= {"the victim's priority"}, "which `nice` has changed already"
 
 
-def test_an_mcp_client_gets_nothing_before_the_user_or_the_person_who_approves_lets_it(kernel: Kernel) -> None:
+def test_mcp_is_off_until_the_user_lets_clients_in_and_what_nobody_can_approve_is_denied(kernel: Kernel) -> None:
     with configured(kernel, "mcp_clients = False", "mcp_clients = True"):
         (refused,) = call(of_kernel(kernel), ("list_variables", {}))
     assert refused.is_error
