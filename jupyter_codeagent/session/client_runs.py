@@ -281,7 +281,7 @@ def _first_line(code: str) -> str:
 
 
 def _check_copied(names: Sequence[str], prepared: PreparedRerun, *, named: bool) -> None:
-    """Raise VariableError for a variable that could not be copied; where the client named it also for one not there.
+    """Raise VariableError for a variable that could not be copied; for one that is not there where it was `named`.
 
     Hidden ones do not exist for it.
     """

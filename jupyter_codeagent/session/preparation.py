@@ -376,8 +376,8 @@ class RunPreparation:
         def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
             if origin.client:
                 raise DeniedError(
-                    f"The sandbox may not read {paths} yet. Have the user ask a %%agent question about it first:"
-                    " then they decide."
+                    "The sandbox may not read the files of a lazy frame yet: have the user ask a %%agent question"
+                    " about it, which lets them decide, then call again."
                 )
             self.consent.require("mount", paths, question, lasting, origin)
 
