@@ -50,6 +50,11 @@ class ClientLink:
         """By the id of the comm."""
         comm.register(self._opened, CLIENT_TARGET)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the clients that are there."""
+        return tuple(dict.fromkeys(client.name for client in list(self._clients.values())))
+
     def close(self, *, tell_clients: bool) -> None:
         """Stop what runs for clients. Any thread; a kernel that ends need not tell them."""
         comm.unregister(self._opened, CLIENT_TARGET)

@@ -23,6 +23,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
 from mcp_client import call, call_beside, connected, of_kernel, run, told
+from model_server import serving
 from sandbox_attacks import attempts, got_through, was_tried, world
 
 from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import LISTS_VARIABLE
@@ -51,9 +52,11 @@ ATTACKS = (
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    with running_kernel(tmp_path_factory.mktemp("mcp"), {}) as running:
-        running.run(f"{PEOPLE}\n%agent hide people[wage]\n%config CodeAgent.mcp_clients = True")
-        yield running
+    with serving() as model:
+        with running_kernel(tmp_path_factory.mktemp("mcp"), {"CODEAGENT_BASE_URL": model.url}) as running:
+            running.run(f"{PEOPLE}\n%agent hide people[wage]\n%config CodeAgent.mcp_clients = True")
+            yield running
+        assert model.requests == [], "no model is asked"
 
 
 @contextmanager
@@ -177,6 +180,8 @@ def test_a_call_that_the_mcp_client_cancels_is_stopped_in_the_sandbox(kernel: Ke
     async def cancelled() -> None:
         async with connected(of_kernel(kernel), "hasty") as client:
             await told(client, *run("print(1)"))
+            status = await asyncio.to_thread(kernel.run, "%agent status")
+            assert "MCP clients: hasty" in status.text
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(1):
                     await told(client, *run("import time; time.sleep(60)"))
