@@ -16,7 +16,7 @@ LOAD = (
     "shop = pd.DataFrame({'region': ['north', 'south', 'north'], 'sales': [10, 20, 60]})"
 )
 PROGRAM = "# mean sales of each region\nshop.groupby('region').sales.mean()"
-LIMIT_S = 60
+LIMIT_S = 120
 
 
 def test_an_mcp_client_finds_the_kernel_of_a_notebook_and_its_cells_wait_for_the_user(

@@ -39,6 +39,8 @@ WAIT_UNTIL_LEFT = (
     "runs = next(iter(extension._loaded.values()))[0].client_runs\n"
     "for _ in range(50):\n    if runs._sandboxes: time.sleep(0.1)\nprint(len(runs._sandboxes))"
 )
+LIMIT_S = 120
+"""Alone each takes some seconds; a machine with much else to do takes longer."""
 TOKEN = "a-token-that-nobody-guesses"
 ATTACKS = (
     attempts("os-open", "os.read(os.open('$SECRET', os.O_RDONLY), 99)"),
@@ -161,7 +163,7 @@ def test_the_person_at_the_panel_approves_stops_and_gets_the_cells_of_an_mcp_cli
             page.say(type="stop", run_id=sleeping)
             while page.wait_for("run")["run"]["status"] != "stopped":
                 pass
-            first, stopped = asked.result(30)
+            first, stopped = asked.result(LIMIT_S)
         assert "\nasked" in first.text
         assert stopped.text == "Stopped by the user: ask them before you run it again."
         inserted = call_beside(of_kernel(kernel), ("insert_cells", {"run_id": first.run_id}), ("history", {}))
@@ -169,7 +171,7 @@ def test_the_person_at_the_panel_approves_stops_and_gets_the_cells_of_an_mcp_cli
         assert [cell["metadata"]["codeagent"]["state"] for cell in message["cells"]] == ["pending"]
         while page.wait_for("run")["run"]["placed"] != "cells":
             pass
-        text, history = inserted.result(30)
+        text, history = inserted.result(LIMIT_S)
         assert text.text.endswith("pending: the user decides about them.")
         assert "ok, cells pending  print('asked')" in history.text
     finally:
@@ -222,7 +224,7 @@ def test_a_busy_a_restarted_and_an_unprepared_kernel_are_told_in_one_line(tmp_pa
 
         started = time.monotonic()
         before, busy, unloaded, again, gone = asyncio.run(calls())
-        assert time.monotonic() - started < 40
+        assert time.monotonic() - started < LIMIT_S
         assert before == "df: DataFrame 3x1\n n int 1..4"
         assert busy.startswith("The user's kernel has been busy with a cell")
         assert unloaded.startswith("jupyter-codeagent is not loaded in the kernel.")
@@ -243,13 +245,13 @@ def http(kernel: Kernel, tmp_path: Path) -> Iterator[str]:
     with log.open("wb") as out:
         server = subprocess.Popen(of_kernel(kernel, "--http", "0").command, env=environment, stdout=out, stderr=out)
     try:
-        yield f"http://127.0.0.1:{wait_for_port(server, log, 30)}/mcp"
+        yield f"http://127.0.0.1:{wait_for_port(server, log, LIMIT_S)}/mcp"
         file = next((tmp_path / "runtime").glob("codeagent-mcp-*.json"))
         assert file.stat().st_mode & 0o777 == 0o600
         assert TOKEN not in Path(f"/proc/{server.pid}/cmdline").read_text()
     finally:
         server.send_signal(signal.SIGINT)
-        server.wait(20)
+        server.wait(LIMIT_S)
     assert not list((tmp_path / "runtime").iterdir())
     assert TOKEN not in log.read_text()
 

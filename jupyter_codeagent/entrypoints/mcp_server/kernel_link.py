@@ -6,7 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from jupyter_codeagent.entrypoints.mcp_server.channels import Channels, Heard
@@ -17,6 +17,7 @@ GREET_S = 10.0
 """How long the kernel may take to answer a hello."""
 SILENCE_S = 20.0
 """A kernel that has said nothing for this time while a call is under way is gone."""
+LEAVE_S = 2.0
 MAX_TEXT_CHARS = 200_000
 GONE = "The kernel does not answer: it is gone, or busy with a cell. Have the user look at it, then call again."
 RESTARTED = (
@@ -39,8 +40,11 @@ class KernelLink:
         self._greeted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._heard_at = time.monotonic()
         self._iopub_is_heard = asyncio.Event()
+        self._goodbye = ""
+        """Id of the last message."""
+        self._goodbye_is_heard = asyncio.Event()
         self._ended = ""
-        self._cancelling: asyncio.Task[None] | None = None
+        self._cancelling: asyncio.Task[str] | None = None
         self._reader = asyncio.create_task(self._read())
 
     @property
@@ -105,22 +109,25 @@ class KernelLink:
     async def close(self) -> None:
         """Leave: what runs for the client is stopped."""
         if self.is_open:
-            await self._post("comm_close", data={})
-            if self._subshell is not None:
-                await self._channels.send("control", "delete_subshell_request", {"subshell_id": self._subshell})
+            with suppress(TimeoutError):  # a closed socket drops what it has not sent
+                async with asyncio.timeout(LEAVE_S):
+                    self._goodbye = await self._post("comm_close", data={})
+                    await self._goodbye_is_heard.wait()
+                    if self._subshell is not None:
+                        await self._ask("delete_subshell_request", subshell_id=self._subshell)
         self._end(RESTARTED)
         self._reader.cancel()
         await asyncio.wait([self._reader])
         await self._channels.close()
 
-    async def _ask(self, msg_type: str) -> Mapping[str, Any]:
+    async def _ask(self, msg_type: str, **content: Any) -> Mapping[str, Any]:
         """Ask on the control channel, which answers also while a cell runs."""
         reply: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
-        self._replies[await self._channels.send("control", msg_type, {})] = reply
+        self._replies[await self._channels.send("control", msg_type, content)] = reply
         return await reply
 
-    async def _post(self, msg_type: str, **content: Any) -> None:
-        await self._channels.send("shell", msg_type, {"comm_id": self._comm_id, **content}, self._subshell)
+    async def _post(self, msg_type: str, **content: Any) -> str:
+        return await self._channels.send("shell", msg_type, {"comm_id": self._comm_id, **content}, self._subshell)
 
     async def _read(self) -> None:
         try:
@@ -137,6 +144,8 @@ class KernelLink:
                 reply.set_result(heard.content)
             return
         self._iopub_is_heard.set()
+        if heard.parent_id and heard.parent_id == self._goodbye:
+            self._goodbye_is_heard.set()
         match heard.msg_type, heard.content:
             case "comm_msg", {"comm_id": self._comm_id, "data": dict(data)}:
                 self._heard_at = time.monotonic()

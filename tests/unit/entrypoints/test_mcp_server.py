@@ -150,6 +150,7 @@ class Kernel:
         else:
             assert subshell == "sub", "a message on the main shell would wait until the cell ends"
             self.said.append(content.get("data", {}))
+            self.messages.put_nowait(Heard("iopub", "status", msg_id, {"execution_state": "busy"}))
             for data in self.answer(content.get("data", {})):
                 self.put("iopub", "comm_msg", {"comm_id": content["comm_id"], "data": data})
         return msg_id
