@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from jupyter_codeagent.agent.ending import end_run, with_result
+from jupyter_codeagent.agent.ending import end_run, last_problem, with_result
 from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.agent.prompt.observe import observe, without_values
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
@@ -172,7 +172,7 @@ class ClientRuns:
         if step.result is None:
             return end_run(run, "rejected", "The program was not approved; it did not run.")
         if step.result.status != "ok":
-            return end_run(run, "failed", "The program failed; the client was told how.")
+            return end_run(run, "failed", f"The program failed. {last_problem(step, {})}")
         # The verdict compares with the words of a question, which there are none.
         judged = with_result(replace(run, request=replace(run.request, prompt="")), step)
         run = end_run(replace(judged, request=run.request), "ok")
@@ -258,7 +258,12 @@ class ClientRuns:
             try:
                 yield held
             finally:
-                held.idle = asyncio.get_running_loop().call_later(IDLE_S, self.forget_soon, client)
+                held.idle = asyncio.get_running_loop().call_later(IDLE_S, self._forget_idle, client, held)
+
+    def _forget_idle(self, client: str, held: _ClientSandbox) -> None:
+        """End a sandbox unless the client has another by now, or runs something at this moment."""
+        if self._sandboxes.get(client) is held and not held.one_at_a_time.locked():
+            self.forget_soon(client)
 
     def _hidden(self) -> Hidden:
         shared, columns = dict(self._sharing.shared), dict(self._sharing.hidden_columns)
