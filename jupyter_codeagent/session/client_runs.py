@@ -16,6 +16,7 @@ from jupyter_codeagent.agent.ending import end_run, last_problem, with_result
 from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.agent.prompt.observe import observe, without_values
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
+from jupyter_codeagent.frontend.approvals.policies import needs_person
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import CellOrigin, notebook_of_kernel
 from jupyter_codeagent.frontend.link import PanelLink
@@ -157,6 +158,9 @@ class ClientRuns:
             held.modules = run.manifest.modules
             run, before = replace(run, sandbox=status.label), sandbox.variables
             gate = self._front_ends.gate(origin, timeout_s=settings.approval_timeout_s)
+            if needs_person(run.request.approve, "run"):
+                recorder.changed(replace(run, status="waiting"))
+                recorder.progress(recorder.latest.run, "waiting", code)
             step = await run_given_code(
                 run,
                 code,

@@ -158,7 +158,8 @@ def test_the_person_at_the_panel_approves_stops_and_gets_the_cells_of_an_mcp_cli
             asked = call_beside(of_kernel(kernel), run("print('asked')"), run("import time; time.sleep(60)"))
             assert page.wait_for("proposal")["proposal"]["lasting"] == [], "no yes is for all that it may send"
             sleeping = page.wait_for("proposal")["proposal"]["run_id"]
-            while page.wait_for("progress")["run_id"] != sleeping:
+            assert page.last("run")["run"]["status"] == "waiting"
+            while page.wait_for("progress")["phase"] != "sandbox":
                 pass
             page.say(type="stop", run_id=sleeping)
             while page.wait_for("run")["run"]["status"] != "stopped":
