@@ -34,11 +34,6 @@ PEOPLE = (
     "people = pd.DataFrame({'patient': ['Yolvandra Pexmire', 'Kelphine Ostravax'], 'n': [3, 4],"
     " 'wage': [714231, 714232], 'hue': ['hush', 'hush']})"
 )
-WAIT_UNTIL_LEFT = (
-    "import time\nfrom jupyter_codeagent.entrypoints import extension\n"
-    "runs = next(iter(extension._loaded.values()))[0].client_runs\n"
-    "for _ in range(50):\n    if runs._sandboxes: time.sleep(0.1)\nprint(len(runs._sandboxes))"
-)
 LIMIT_S = 120
 """Alone each takes some seconds; a machine with much else to do takes longer."""
 TOKEN = "a-token-that-nobody-guesses"
@@ -97,7 +92,6 @@ def test_an_assistant_computes_on_copies_in_the_same_sandbox_and_its_runs_are_re
     other = call(of_kernel(kernel), ("history", {"run_id": first.run_id}), run("print(mine)"), name="other")
     assert other[0].text == f"You have no run '{first.run_id}' in this kernel: history lists yours."
     assert "name 'mine' is not defined" in other[1].text, "each client has a sandbox of its own"
-    assert "0" in kernel.run(WAIT_UNTIL_LEFT).text, "and none when it has left"
 
 
 def test_what_is_hidden_or_personal_reaches_no_mcp_client(kernel: Kernel) -> None:
@@ -184,7 +178,8 @@ def test_a_call_that_the_mcp_client_cancels_is_stopped_in_the_sandbox(kernel: Ke
         async with connected(of_kernel(kernel), "hasty") as client:
             await told(client, *run("print(1)"))
             status = await asyncio.to_thread(kernel.run, "%agent status")
-            assert "MCP clients: hasty" in status.text
+            clients = status.text.partition("MCP clients: ")[2].partition("\n")[0]
+            assert "hasty" in clients.split(", ")
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(1):
                     await told(client, *run("import time; time.sleep(60)"))
