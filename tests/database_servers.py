@@ -23,6 +23,11 @@ READER = "codeagent_reader"
 STATEMENTS = (
     "CREATE TABLE trips (city VARCHAR(20), n INTEGER)",
     "INSERT INTO trips VALUES ('Oslo', 1), ('Rome', 2), ('Oslo', 4)",
+    "CREATE TABLE people (id INTEGER, city VARCHAR(20), age INTEGER, email VARCHAR(20))",
+    "INSERT INTO people VALUES (1, 'Oslo', 30, 's3cret1'), (2, 'Rome', 40, 's3cret2')",
+    "CREATE TABLE secrets (word VARCHAR(20))",
+    "INSERT INTO secrets VALUES ('s3cret')",
+    "CREATE VIEW letters AS SELECT email FROM people",
 )
 POSTGRESQL_TRAPS = (
     "CREATE TABLE noted (what TEXT)",
@@ -75,7 +80,7 @@ def postgresql() -> Iterator[Path]:
         _call([str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", OWNER], user, folder)
         command = [str(programs / "postgres"), "-D", str(data), "-k", str(folder), "-c", "listen_addresses="]
         with _running(command, user, folder, "postgresql+psycopg", OWNER) as opened:
-            for statement in (*STATEMENTS, f"CREATE ROLE {READER} LOGIN", f"GRANT SELECT ON trips TO {READER}"):
+            for statement in (*STATEMENTS, f"CREATE ROLE {READER} LOGIN"):
                 opened.exec_driver_sql(statement)
             opened.exec_driver_sql(f"CREATE SEQUENCE numbers; GRANT ALL ON numbers TO {READER}")
             for statement in POSTGRESQL_TRAPS:

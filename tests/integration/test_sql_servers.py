@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import sqlalchemy
 from database_servers import OWNER, READER, engine_of, mariadb, missing_servers, postgresql
+from hostile_sql import HIDDEN, SECRET, SHARED, hostile, statements
 
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
@@ -286,6 +287,46 @@ def test_ordinary_queries_are_answered_unasked(reader: Any, sql: str) -> None:
     assert len(sql_tool(reader, policy="auto")(sql)) > 0
 
 
+@pytest.mark.parametrize("policy", ["ask", "auto"])
+def test_tables_and_columns_that_are_not_shared_do_not_exist(reader: Any, policy: Any) -> None:
+    query = sql_tool(reader, policy=policy, tables=SHARED, timeout_s=5)
+    assert "Tables: people(id, city, age), trips(city, n)" in str(query.__doc__)
+    assert list(query("SELECT * FROM people ORDER BY id")["age"]) == [30, 40]
+    answered, texts = {}, []
+    for sql in statements(HIDDEN):
+        try:
+            answered[sql] = query(sql)
+        except (PermissionError, sqlalchemy.exc.DBAPIError) as problem:
+            texts.append(str(problem).replace(sql, ""))
+    assert [text for text in texts if SECRET in text] == []
+    assert [sql for sql, frame in answered.items() if SECRET in frame.to_csv() or "email" in frame] == []
+    assert 9 <= len(answered) <= 15, "those with a star"
+
+
+def test_no_hostile_statement_gets_anything_out_of_shared_tables(reader: Any) -> None:
+    query = sql_tool(reader, policy="auto", tables=SHARED, timeout_s=5)
+    for sql in hostile(reader.dialect.name):
+        with pytest.raises(PermissionError):
+            query(sql)
+    with pytest.raises(PermissionError, match="secrets is the name of a table or schema that is not shared"):
+        query("SELECT city AS secrets FROM people")
+    assert len(query("SELECT * FROM trips")) == 3
+    assert not Path("/tmp/codeagent-never").exists()
+
+
+def test_tables_that_cannot_be_shared_are_named_when_the_function_is_made(reader: Any) -> None:
+    with pytest.raises(UsageError, match="tables='nothing': there is no such table"):
+        sql_tool(reader, tables=["nothing"])
+    with pytest.raises(UsageError, match="tables='people' has no column 'mail'"):
+        sql_tool(reader, tables={"people": ["mail"]})
+    schema = "public" if reader.dialect.name == "postgresql" else "test"
+    query = sql_tool(reader, policy="auto", tables={f"{schema}.trips": ["city"], "big": ["half"]})
+    assert query("SELECT * FROM trips t, big").columns.tolist() == ["city", "half"]
+    for view in ("by_function", "by_sleep"):  # what a view calls is checked, too
+        with pytest.raises(PermissionError):
+            sql_tool(reader, policy="auto", tables=[view])(f"SELECT * FROM {view}")
+
+
 def test_a_query_has_a_connection_of_its_own_and_leaves_nothing_in_those_of_the_user(reader: Any) -> None:
     is_postgresql = reader.dialect.name == "postgresql"
     lock = "SELECT pg_advisory_lock(71)::text AS got" if is_postgresql else "SELECT GET_LOCK('mine', 9) AS got"
@@ -318,7 +359,7 @@ def test_hooks_of_the_engine_hold_for_queries_too(folders: dict[str, Path]) -> N
 def test_without_sqlglot_no_query_runs_unasked_and_asked_ones_do(
     reader: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_codeagent.tools.databases.servers.is_available", lambda: False)
+    monkeypatch.setattr("jupyter_codeagent.tools.databases.statements.is_available", lambda: False)
     with pytest.raises(UsageError, match="sqlglot is missing: `pip install sqlglot`"):
         sql_tool(reader, policy="auto")
     assert len(sql_tool(reader)("SELECT * FROM trips")) == 3

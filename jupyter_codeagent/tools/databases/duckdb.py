@@ -1,8 +1,8 @@
 """DuckDB: one SELECT, checked by its own parser, over its tables and views; no file, network or Python variable.
 
-Macros of the user are expanded: their parts are checked as if they were written in the statement. For queries
-without approval views are expanded, too, and only functions that DuckDB itself has and calls consistent are
-allowed.
+Macros of the user are expanded: their parts are checked as if they were written in the statement. Of queries that
+have passed the SQL check (`statements.py`) views are expanded, too, and functions are refused that DuckDB itself
+does not have or does not call consistent. Where only some tables are shared, no macro of the user's is allowed.
 
 """
 
@@ -20,11 +20,13 @@ from typing import Any
 
 from jupyter_codeagent.sandbox.data.duckdb_plan import BY_EXTENSION, READERS, split_view
 from jupyter_codeagent.tools.databases.rows import Rows, fetched
+from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import VariableError
 
 TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "duckdb_tables", "duckdb_columns", "duckdb_views"}
 )
+LISTING = frozenset({"duckdb_tables", "duckdb_columns", "duckdb_views"})
 REFUSED_FUNCTIONS = frozenset({"write_log", "current_setting", "getvariable", "setseed", "sleep_ms"})
 """Functions that change no table, which a read-only transaction would refuse, but read or write something else."""
 REFUSED_VIEWS = frozenset({"duckdb_logs", "pg_settings", "pg_prepared_statements"})
@@ -38,10 +40,17 @@ HARMLESS = frozenset(
 WORDS = re.compile(r"[\w ]+")
 
 
-def run_duckdb(connection: Any, sql: str, without_approval: bool, *, allow_writes: bool) -> Rows:
+def run_duckdb(
+    connection: Any,
+    sql: str,
+    without_approval: bool,
+    *,
+    allow_writes: bool,
+    shared: SharedTables | None = None,
+) -> Rows:
     """Run a query on a thread of its own: DuckDB checks for signals so rarely that a Stop could take a minute."""
     with closing(connection.cursor()) as cursor, ThreadPoolExecutor(1, "codeagent-duckdb") as thread:
-        running = thread.submit(_query, cursor, sql, without_approval, allow_writes)
+        running = thread.submit(_query, cursor, sql, without_approval, allow_writes, shared)
         try:
             return running.result()
         except BaseException:
@@ -49,7 +58,7 @@ def run_duckdb(connection: Any, sql: str, without_approval: bool, *, allow_write
             raise
 
 
-def _query(cursor: Any, sql: str, without_approval: bool, allow_writes: bool) -> Rows:
+def _query(cursor: Any, sql: str, without_approval: bool, allow_writes: bool, shared: SharedTables | None) -> Rows:
     try:
         # Only on this cursor: `FROM df` is not a variable of yours.
         cursor.execute("SET python_enable_replacements = false")
@@ -62,7 +71,14 @@ def _query(cursor: Any, sql: str, without_approval: bool, allow_writes: bool) ->
                 "the configuration of DuckDB is locked while queries find your variables"
             ) from problem
     if not allow_writes:
-        _Check(cursor=cursor, without_approval=without_approval).statement(sql)
+        is_checked = without_approval or shared is not None
+        check = _Check(cursor=cursor, without_approval=is_checked, shared=shared)
+        # Looked up only where they may be called: DuckDB needs 50 ms to list its functions.
+        own = check.own_macros if is_checked and shared is None else frozenset()
+        statement = checked_statement(sql, "duckdb", shared, own=own) if is_checked else None
+        check.statement(sql if statement is None else statement.text)
+        if statement is not None:
+            sql = statement.text if shared is None else shared.narrowed(statement)
         cursor.execute("BEGIN TRANSACTION READ ONLY")
     return fetched(cursor.execute(sql))
 
@@ -79,6 +95,8 @@ class _Check:
 
     cursor: Any
     without_approval: bool
+    """Whether the query has passed the SQL check: nobody is asked, or only some tables are shared."""
+    shared: SharedTables | None = None
     seen: set[object] = field(default_factory=set)
     """Macros and views that are or were being checked."""
 
@@ -97,6 +115,13 @@ class _Check:
             "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE 'table%' AND NOT internal"
         ).fetchall()
         return frozenset(name.lower() for (name,) in rows)
+
+    @property
+    def own_macros(self) -> frozenset[str]:
+        """Names of the user's macros, whose parts are checked."""
+        return frozenset(
+            name for name, found in self._functions.items() if any(one.definition and one.is_own for one in found)
+        )
 
     def statement(self, sql: str) -> None:
         """Check that the statement is a single SELECT, and check its parts."""
@@ -131,6 +156,9 @@ class _Check:
         )
         name = (catalog, schema, table)
         is_long = len((node.get("qualified_name") or {}).get("path", ())) > len(name)
+        if self.shared is not None and not in_view:
+            self._shared_table(self.shared, name, named, is_long=is_long)
+            return
         if name in self._relations and not is_long:
             for view in self._relations[name] if self.without_approval else ():
                 self._view(view)
@@ -138,6 +166,17 @@ class _Check:
             if in_view and os.path.splitext(table)[1] in BY_EXTENSION:
                 _require_local(table)
                 return
+            raise PermissionError(f"there is no table {'.'.join(filter(None, name))[:60]!r}")
+
+    def _shared_table(self, shared: SharedTables, name: Name, named: set[str], *, is_long: bool) -> None:
+        """Check the name of a table where only some are shared: alone, one of them or of a WITH."""
+        table = name[-1]
+        is_alone = not (is_long or name[0] or name[1])
+        if is_alone and table in shared.by_name:
+            source = tuple(part.lower() for part in shared.by_name[table].source)
+            for view in self._relations.get((source[0], source[1], source[2]), ()):
+                self._view(view)
+        elif not is_alone or table not in named or name in self._relations:
             raise PermissionError(f"there is no table {'.'.join(filter(None, name))[:60]!r}")
 
     def _view(self, view: _View) -> None:
@@ -160,7 +199,7 @@ class _Check:
         if name in READERS and in_view:
             for constant in (node for node in _nodes(function) if node.get("type") == "VALUE_CONSTANT"):
                 _require_local(json.dumps(constant))
-        elif name not in TABLE_FUNCTIONS or name in self._own_sources:
+        elif name not in TABLE_FUNCTIONS - (LISTING if self.shared else set()) or name in self._own_sources:
             raise PermissionError(f"{name[:60]}() is not allowed here: query the tables")
 
     def _function(self, name: str) -> None:
@@ -178,6 +217,8 @@ class _Check:
     def _macro(self, macro: _Function) -> None:
         if macro in self.seen:
             return
+        if self.shared is not None and macro.is_own:
+            raise PermissionError(f"{macro.name[:60]}() is a macro of this database, which is not allowed here")
         self.seen.add(macro)
         self._tree(
             self._parsed(f"SELECT ({macro.definition})", f"the macro {macro.name[:60]} cannot be read"),
@@ -203,6 +244,8 @@ class _Function:
     """SQL of a macro; empty for other functions."""
     is_safe: bool
     """Whether DuckDB or an extension of its own brings it, and it is consistent."""
+    is_own: bool
+    """Whether the user has made it."""
 
 
 def _functions(cursor: Any) -> dict[str, list[_Function]]:
@@ -216,6 +259,7 @@ def _functions(cursor: Any) -> dict[str, list[_Function]]:
             name=name,
             definition=str(definition or "") if kind == "macro" else "",
             is_safe=bool(internal) and stability in CONSISTENT,
+            is_own=not internal,
         )
         functions.setdefault(name.lower(), []).append(function)
     return functions
@@ -279,6 +323,22 @@ def duckdb_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
             "SELECT table_name, system.main.list(column_name ORDER BY column_index) FROM duckdb_columns() "
             "WHERE NOT internal GROUP BY table_name ORDER BY table_name"
         ).fetchall()
+
+
+def duckdb_found(connection: Any, parts: Sequence[str]) -> list[KnownTable]:
+    """Return the tables and views of this name: ``trips``, ``sales.trips``, ``other.sales.trips``."""
+    with closing(connection.cursor()) as cursor:
+        columns = cursor.execute(
+            "SELECT database_name, schema_name, table_name, column_name FROM duckdb_columns() "
+            "WHERE NOT internal AND database_name <> 'temp' ORDER BY column_index"
+        ).fetchall()
+    *around, name = [part.lower() for part in parts]
+    found: dict[tuple[str, ...], list[str]] = {}
+    for *source, column in columns:
+        database, schema, table = (part.lower() for part in source)
+        if table == name and around in ([], [schema], [database], [database, schema]):
+            found.setdefault(tuple(source), []).append(column)
+    return [KnownTable(source=source, columns=tuple(labels)) for source, labels in found.items()]
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,9 @@
-"""Functions of servers that a statement may call without approval: they compute, and do nothing else.
+"""Functions that a checked statement may call: they compute, and do nothing else.
 
-They are listed by the names that the server has for them. A function that is not listed is refused, be it new, of
+They are listed by the names that the database has for them. A function that is not listed is refused, be it new, of
 an extension or of the user. Left out on purpose: what waits (`pg_sleep`), locks, signals, notifies, counts
-(`nextval`), reads files or settings, or runs text as SQL (`query_to_xml`, `ts_stat`, `dblink`).
+(`nextval`), reads files or settings, runs text as SQL (`query_to_xml`, `ts_stat`, `dblink`, `query`), or makes a
+large value of a small one (`repeat`, `zeroblob`); `sizes.py` limits those of the lists that can.
 
 """
 
@@ -59,11 +60,64 @@ MYSQL = f"""{COMMON}
     time_to_sec timediff timestamp timestampadd timestampdiff to_days to_seconds unix_timestamp utc_date utc_time
     utc_timestamp week weekday weekofyear year yearweek convert_tz match against
 """
+SQLITE = f"""{COMMON}
+    acosh asinh atanh cosh sinh tanh char glob group_concat hex iif ifnull julianday like likely likelihood unlikely
+    printf quote random soundex string_agg strftime substr timediff total trunc typeof unhex unicode unixepoch date
+    time datetime json json_array_length json_each json_error_position json_group_array json_group_object
+    json_insert json_patch json_pretty json_quote json_remove json_replace json_set json_tree json_type json_valid
+    octet_length concat concat_ws median percentile percentile_cont percentile_disc subtype
+"""
+DUCKDB = f"""{COMMON}
+    acosh asinh atanh cosh sinh tanh cbrt even exp factorial fdiv fmod gamma gcd greatest_common_divisor isfinite
+    isinf isnan lcm least_common_multiple lgamma nextafter radians random round_even roundbankers signbit trunc xor
+    bit_count any_value approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_max_null arg_min
+    arg_min_null argmax argmin array_agg bool_and bool_or corr count_if count_star countif covar_pop covar_samp
+    entropy favg first fsum geomean geometric_mean group_concat histogram kahan_sum kurtosis kurtosis_pop last list
+    listagg mad max_by mean median min_by mode product quantile quantile_cont quantile_disc regr_avgx regr_avgy
+    regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy reservoir_quantile sem skewness
+    string_agg sumkahan wavg weighted_avg percentile_cont percentile_disc grouping grouping_id fill age century
+    date_add date_diff date_part date_sub date_trunc datediff datepart datesub datetrunc day dayname dayofmonth
+    dayofweek dayofyear days_in_month decade epoch epoch_ms epoch_ns epoch_us era hour isodow isoyear julian
+    last_day make_date make_time make_timestamp make_timestamptz microsecond millennium millisecond minute month
+    monthname nanosecond quarter second strftime strptime time_bucket timezone timezone_hour timezone_minute
+    to_centuries to_days to_decades to_hours to_microseconds to_millennia to_milliseconds to_minutes to_months
+    to_quarters to_seconds to_timestamp to_weeks to_years today try_strptime week weekday weekofyear year yearweek
+    get_current_timestamp current_localtime current_localtimestamp transaction_timestamp bin chr contains
+    damerau_levenshtein editdist3 ends_with from_base64 base64 to_base64 hamming hash hex ilike_escape jaccard
+    jaro_similarity jaro_winkler_similarity lcase left_grapheme len length_grapheme levenshtein like_escape
+    mismatches nfc_normalize not_ilike_escape not_like_escape ord parse_dirname parse_dirpath parse_filename
+    parse_path prefix printf regexp_escape regexp_extract regexp_extract_all regexp_full_match regexp_matches
+    regexp_split_to_array right_grapheme sha256 split split_part starts_with str_split str_split_regex string_split
+    string_split_regex string_to_array strip_accents strlen suffix to_hex ucase unhex unicode url_decode url_encode
+    format_bytes uuid gen_random_uuid aggregate apply array_aggregate array_append array_apply array_cat
+    array_concat array_contains array_distinct array_extract array_filter array_has array_has_all array_has_any
+    array_indexof array_intersect array_length array_position array_prepend array_reduce array_reverse
+    array_reverse_sort array_slice array_sort array_to_string array_transform array_unique array_value array_where
+    array_zip cardinality element_at flatten list_aggregate list_any_value list_append list_apply list_avg
+    list_concat list_contains list_count list_distinct list_element list_extract list_filter list_first list_has
+    list_has_all list_has_any list_histogram list_indexof list_intersect list_last list_max list_median list_min
+    list_mode list_pack list_position list_prepend list_product list_reduce list_reverse list_reverse_sort
+    list_select list_slice list_sort list_stddev_samp list_string_agg list_sum list_transform list_unique list_value
+    list_var_samp list_where list_zip range generate_series unnest map map_concat map_contains map_entries
+    map_extract map_from_entries map_keys map_values row struct_extract struct_insert struct_pack struct_keys
+    struct_values json_array_length json_contains json_extract_path json_extract_path_text json_extract_string
+    json_keys json_structure json_type json_valid from_json to_json row_to_json array_to_json json_group_array
+    json_group_object if ifnull nvl error typeof pg_typeof enum_code enum_first enum_last enum_range columns exclude
+    replace rename try_cast try
+"""
+CATALOGS = frozenset(
+    {
+        *("duckdb_tables", "duckdb_columns", "duckdb_views"),
+        *("pragma_table_info", "pragma_table_xinfo", "pragma_table_list", "pragma_index_list", "pragma_index_info"),
+    }
+)
+"""Functions that list tables and columns."""
 LANGUAGE = """
     select from where having on using as and or not in is any all some exists between like ilike rlike regexp
     similar to escape case when then else end by over filter within group partition order distinct limit offset
     fetch union intersect except values row rows array sets rollup cube lateral join natural cross inner outer full
     materialized recursive interval collate binary only tablesample system bernoulli repeatable window separator
+    qualify offset asof anti semi positional summarize describe
     xor div mod varchar char character varying decimal numeric dec float double real int integer bigint smallint
     tinyint mediumint signed unsigned bit time timestamp timestamptz datetime text date year nchar varbinary
 """
@@ -74,5 +128,11 @@ def names_of(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-KNOWN = {"postgresql": names_of(POSTGRESQL), "mysql": names_of(MYSQL), "mariadb": names_of(MYSQL)}
+KNOWN = {
+    "postgresql": names_of(POSTGRESQL),
+    "mysql": names_of(MYSQL),
+    "mariadb": names_of(MYSQL),
+    "sqlite": names_of(SQLITE),
+    "duckdb": names_of(DUCKDB),
+}
 WORDS = names_of(LANGUAGE)

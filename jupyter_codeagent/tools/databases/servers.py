@@ -1,7 +1,7 @@
 """PostgreSQL and MySQL by a SQLAlchemy engine: each query has a connection of its own and a read-only transaction.
 
-A read-only transaction lets a query end other sessions, take locks, wait, and read files. So without approval only
-the functions of a list may be called (`functions.py`), and the views that the query reads are checked.
+A read-only transaction lets a query end other sessions, take locks, wait, and read files. So queries that nobody is
+asked about, or that may read shared tables only, pass the SQL check (`statements.py`), as do the views they read.
 
 """
 
@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
+from jupyter_codeagent.tools.databases.functions import KNOWN, WORDS
 from jupyter_codeagent.tools.databases.rows import STREAMED, Rows, first_word, only_reads, portions
-from jupyter_codeagent.tools.databases.sqlite import run_sqlite
-from jupyter_codeagent.tools.databases.statements import Statement, checked, is_available
+from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
+from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_found
+from jupyter_codeagent.tools.databases.statements import Statement, checked
 from jupyter_codeagent.types.errors import UsageError
 
 READ_ONLY = frozenset({"postgresql", "mysql", "mariadb"})
@@ -51,15 +54,10 @@ def check_without_approval(engine: Any) -> None:
     Raises
     ------
     UsageError
-        sqlglot is missing, or the user of the database may read files of the server.
+        The user of the database may read files of the server.
     """
     if engine.dialect.name == "sqlite":
         return
-    if not is_available():
-        raise UsageError(
-            "sql_tool: with policy='auto' each query is read before it is sent, for which sqlglot is missing: "
-            "`pip install sqlglot` (the extra jupyter-codeagent[sql]), or leave policy='ask'."
-        )
     with own_connection(engine) as opened:
         if engine.dialect.name == "postgresql":
             reads_files = opened.exec_driver_sql(POSTGRESQL_READS_FILES).scalar_one()
@@ -94,7 +92,13 @@ def own_connection(engine: Any) -> Iterator[Any]:
 
 
 def run_engine(
-    engine: Any, sql: str, without_approval: bool, *, allow_writes: bool, timeout_s: float | None
+    engine: Any,
+    sql: str,
+    without_approval: bool,
+    *,
+    allow_writes: bool,
+    timeout_s: float | None,
+    shared: SharedTables | None = None,
 ) -> Rows:
     """Run a query in a transaction that is rolled back unless writes are allowed."""
     dialect = engine.dialect.name
@@ -108,12 +112,13 @@ def run_engine(
             return rows
         only_reads(sql)
         if dialect == "sqlite":
-            return run_sqlite(opened.connection.driver_connection, sql, without_approval, allow_writes=allow_writes)
+            connection = opened.connection.driver_connection
+            return run_sqlite(connection, sql, without_approval, allow_writes=allow_writes, shared=shared)
         if ";" in sql.rstrip().rstrip(";"):
             raise PermissionError("one statement is allowed here, without a semicolon in it")
         _begin_reading(opened, dialect)
-        if without_approval:
-            sql = _checked(opened, dialect, sql)
+        if without_approval or shared is not None:
+            sql = _checked(opened, dialect, sql, shared)
         # Rows come as they are fetched: otherwise a driver would hold all of them before there is a limit.
         streamed = opened.execution_options(stream_results=first_word(sql) in STREAMED, no_parameters=True)
         rows = _of_result(streamed.exec_driver_sql(sql))
@@ -159,20 +164,54 @@ def _of_result(result: Any) -> Rows:
         return (tuple(result.keys()), portions(result)) if result.returns_rows else ((), ())
 
 
-# --- queries without approval ---------------------------------------------------------------------------
+# --- checked queries --------------------------------------------------------------------------------------
 
 
-def _checked(opened: Any, dialect: str, sql: str) -> str:
-    """Return the statement without comments; raise PermissionError if it or its views may do more than read."""
+def _checked(opened: Any, dialect: str, sql: str, shared: SharedTables | None) -> str:
+    """Return the statement to run; raise PermissionError if it or its views may do more than read."""
     look_up = _postgresql_views if dialect == "postgresql" else _mysql_views
-    statement = checked(sql, dialect)
-    waiting, seen = [statement], set[str]()
+    statement = checked_statement(sql, dialect, shared)
+    looked_up = statement
+    if shared is not None:
+        _check_words(opened, dialect, statement, shared)
+        sources = frozenset(table.source for name, table in shared.by_name.items() if (name,) in statement.outer)
+        looked_up = replace(statement, tables=sources)
+    waiting, seen = [looked_up], set[str]()
     while waiting:
         for view in look_up(opened, waiting.pop()):
             if view not in seen:
                 seen.add(view)
                 waiting.append(checked(view, dialect))
-    return statement.text
+    return statement.text if shared is None else shared.narrowed(statement)
+
+
+def _check_words(opened: Any, dialect: str, statement: Statement, shared: SharedTables) -> None:
+    """Refuse words that are the name of another table or of a schema: should the parser mistake a table for else.
+
+    Raises
+    ------
+    PermissionError
+    """
+    columns = {column for table in shared.by_name.values() for column in table.columns}
+    words = statement.words - {*shared.by_name} - columns - KNOWN[dialect] - WORDS
+    if dialect == "postgresql":
+        found = _rows(
+            opened,
+            "SELECT relname::text FROM pg_class WHERE relname = ANY(:words) AND pg_table_is_visible(oid) "
+            "UNION ALL SELECT nspname::text FROM pg_namespace WHERE nspname = ANY(:words)",
+            words=sorted(words),
+        )
+    else:
+        found = _rows(
+            opened,
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() "
+            "AND LOWER(table_name) IN :words UNION ALL "
+            "SELECT schema_name FROM information_schema.schemata WHERE LOWER(schema_name) IN :words".replace(
+                ":words", _listed(words)
+            ),
+        )
+    if found:
+        raise PermissionError(f"{str(found[0][0])[:60]} is the name of a table or schema that is not shared")
 
 
 def _rows(opened: Any, sql: str, **values: Any) -> Sequence[Any]:
@@ -248,6 +287,22 @@ def _listed(words: frozenset[str]) -> str:
     """Return a list of literals; identifiers with quotes or escapes are left out: no function has them."""
     plain = sorted(word.lower() for word in words if word.replace("$", "_").isidentifier()) or ["-"]
     return f"({', '.join(repr(word) for word in plain)})"
+
+
+def engine_found(engine: Any, parts: Sequence[str]) -> list[KnownTable]:
+    """Return the table or view of this name: ``trips``, ``sales.trips``."""
+    import sqlalchemy
+
+    with own_connection(engine) as opened:
+        if engine.dialect.name == "sqlite":
+            return sqlite_found(opened.connection.driver_connection, parts)
+        inspector = sqlalchemy.inspect(opened)
+        *around, name = parts
+        schema = ".".join(around) or inspector.default_schema_name
+        if name not in {*inspector.get_table_names(schema), *inspector.get_view_names(schema)}:
+            return []
+        columns = tuple(str(column["name"]) for column in inspector.get_columns(name, schema))
+        return [KnownTable(source=(*filter(None, [schema]), name), columns=columns)]
 
 
 def engine_tables(engine: Any) -> Iterator[tuple[str, Sequence[str]]]:

@@ -1,4 +1,4 @@
-"""SQLite: `PRAGMA query_only`, and for queries without approval an authorizer of SQLite itself.
+"""SQLite: `PRAGMA query_only`, and for checked queries an authorizer of SQLite itself behind the SQL check.
 
 A connection of our own would not have the user's in-memory tables, temporary tables and attached files.
 
@@ -9,9 +9,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_codeagent.tools.databases.rows import Rows, fetched, only_reads
+from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
+from jupyter_codeagent.tools.databases.statements import Statement
 
 MAX_VALUE_BYTES = 64 << 20
 """Largest value that SQLite may make or read."""
@@ -24,7 +27,18 @@ READING_PRAGMAS = frozenset({"data_version", "table_info", "table_xinfo", "table
 """Pragmas allowed as functions; a statement that begins with PRAGMA is refused."""
 
 
-def run_sqlite(connection: Any, sql: str, without_approval: bool, *, allow_writes: bool) -> Rows:
+OF_FUNCTIONS = frozenset({"json_each", "json_tree"})
+"""Tables that a function makes."""
+
+
+def run_sqlite(
+    connection: Any,
+    sql: str,
+    without_approval: bool,
+    *,
+    allow_writes: bool,
+    shared: SharedTables | None = None,
+) -> Rows:
     """Run a query and restore `query_only` after it; statements that set it are refused, as reading needs none."""
     cursor = connection.cursor()
     cursor.row_factory = None
@@ -37,10 +51,11 @@ def run_sqlite(connection: Any, sql: str, without_approval: bool, *, allow_write
         [before] = cursor.execute("PRAGMA query_only").fetchone()
         cursor.execute("PRAGMA query_only = 1")
         try:
-            if not without_approval:
+            if not without_approval and shared is None:
                 return fetched(cursor.execute(sql))
-            with _only_known_functions(connection):
-                return fetched(cursor.execute(sql))
+            statement = checked_statement(sql, "sqlite", shared)
+            with _authorized(connection, statement, shared):
+                return fetched(cursor.execute(statement.text if shared is None else shared.narrowed(statement)))
         finally:
             cursor.execute(f"PRAGMA query_only = {int(before)}")
     finally:
@@ -49,19 +64,25 @@ def run_sqlite(connection: Any, sql: str, without_approval: bool, *, allow_write
 
 
 @contextmanager
-def _only_known_functions(connection: Any) -> Iterator[None]:
-    """Refuse functions that the user has registered: they are the user's code, even under names of SQLite."""
+def _authorized(connection: Any, statement: Statement, shared: SharedTables | None) -> Iterator[None]:
+    """Have SQLite ask for each function and column that the statement uses.
+
+    Functions that the user has registered are the user's code, even under names of SQLite.
+    """
     listed = connection.execute("SELECT name, builtin FROM pragma_function_list").fetchall()
     own = {str(name).lower() for name, builtin in listed if not builtin}
     known = {str(name).lower() for name, _ in listed} - own - REFUSED_FUNCTIONS
+    columns = None if shared is None else _SharedColumns.of(shared, statement, connection)
 
-    def allowed(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    def allowed(action: int, first: str | None, second: str | None, _: str | None, inside: str | None) -> int:
         # A table that a function makes is declared, which SQLite calls a change; `query_only` refuses true ones.
         reads = action in READING or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")
         if action == sqlite3.SQLITE_FUNCTION:
             reads = str(second).lower() in known
         elif action == sqlite3.SQLITE_PRAGMA:
-            reads = str(first).lower() in READING_PRAGMAS
+            reads = columns is None and str(first).lower() in READING_PRAGMAS
+        elif action == sqlite3.SQLITE_READ and columns is not None:
+            reads = columns.has(str(first).lower(), str(second).lower(), (inside or "").lower())
         return sqlite3.SQLITE_OK if reads else sqlite3.SQLITE_DENY
 
     connection.set_authorizer(allowed)
@@ -69,6 +90,64 @@ def _only_known_functions(connection: Any) -> Iterator[None]:
         yield
     finally:
         connection.set_authorizer(None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SharedColumns:
+    """The columns that a query may read, all names in lower case."""
+
+    shared: frozenset[tuple[str, str]]
+    tables: frozenset[str] = field(default=frozenset())
+    """All tables and views of the connection."""
+    views: frozenset[str] = field(default=frozenset())
+
+    @classmethod
+    def of(cls, shared: SharedTables, statement: Statement, connection: Any) -> _SharedColumns:
+        found = [(name.lower(), kind) for _, name, kind in _relations(connection)]
+        tables = frozenset(name for name, _ in found)
+        if taken := sorted(statement.named & tables):
+            # SQLite says of a read in which WITH or view it is: the two must not be mistaken.
+            raise PermissionError(f"{taken[0][:60]} is a table: give the WITH another name")
+        return cls(
+            shared=frozenset(
+                (table.source[-1].lower(), column.lower())
+                for table in shared.by_name.values()
+                for column in table.columns
+            ),
+            tables=tables,
+            views=frozenset(name for name, kind in found if kind == "view"),
+        )
+
+    def has(self, table: str, column: str, inside: str) -> bool:
+        """Check one column; `inside` is the view or the WITH that reads it, and views are shared as they are."""
+        if inside in self.views or (table, column) in self.shared or table in OF_FUNCTIONS:
+            return True
+        # Rows are counted without a column.
+        return column == "" and (table not in self.tables or table in {name for name, _ in self.shared})
+
+
+def _relations(connection: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield schema, name and kind of each table and view."""
+    for _, schema, _ in connection.execute("PRAGMA database_list").fetchall():
+        quoted = '"' + schema.replace('"', '""') + '"'
+        found = connection.execute(
+            f"SELECT name, type FROM {quoted}.sqlite_master WHERE type IN ('table', 'view')"  # noqa: S608  (quoted)
+        )
+        for name, kind in found.fetchall():
+            yield schema, name, kind
+
+
+def sqlite_found(connection: Any, parts: Sequence[str]) -> list[KnownTable]:
+    """Return the tables and views of this name: ``trips``, ``main.trips``."""
+    schema, name = ([""] + [part.lower() for part in parts])[-2:]
+    found = []
+    for of, table, _ in _relations(connection) if len(parts) < 3 else ():
+        if table.lower() == name and schema in ("", of.lower()) and not name.startswith("sqlite_"):
+            columns = connection.execute(
+                "SELECT name FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1", (table, of)
+            ).fetchall()
+            found.append(KnownTable(source=(of, table), columns=tuple(column for (column,) in columns)))
+    return found
 
 
 def sqlite_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:

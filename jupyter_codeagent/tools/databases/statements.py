@@ -1,7 +1,8 @@
-"""A statement for a server, parsed by sqlglot: one query whose parts are all known to read.
+"""The SQL check: what code writes is one query, read by sqlglot, whose parts and functions are all known to read.
 
-The statement is sent in its own words, without comments, which a server may execute (``/*! … */``). Words that the
-server could read differently from sqlglot are refused.
+The same for every database: SQLite, DuckDB, PostgreSQL, MySQL and MariaDB. Behind it each has a wall of its own, an
+authorizer, a parser or a read-only transaction. The statement is sent in its own words, without comments, which a
+server may execute (``/*! … */``). Words that the database could read differently from sqlglot are refused.
 
 """
 
@@ -15,10 +16,18 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
-from jupyter_codeagent.tools.databases.functions import KNOWN, WORDS, names_of
+from jupyter_codeagent.tools.databases.functions import CATALOGS, KNOWN, WORDS, names_of
+from jupyter_codeagent.tools.databases.sizes import check_sizes
+from jupyter_codeagent.types.errors import UsageError
 
 MAX_CHARS = 20_000
-DIALECTS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql"}
+DIALECTS = {
+    "postgresql": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+}
 """Name of a dialect in SQLAlchemy -> in sqlglot."""
 PARTS = names_of("""
     Select Subquery Union Except Intersect Values Table TableAlias TableSample From Join Lateral Where Group
@@ -31,8 +40,27 @@ PARTS = names_of("""
     JSONPathKey JSONPathSubscript JSONKeyValue JSONBContains ArrayContainsAll ArrayContainedBy ArrayOverlaps
 """)
 """Node types of sqlglot that are allowed beside calls of functions, whose names are checked."""
+MORE_PARTS = {
+    "sqlite": names_of("Glob"),
+    "duckdb": names_of("Glob Qualify Comprehension Lambda PropertyEQ PositionalColumn Summarize Describe"),
+}
+"""Those of one dialect."""
+FIRST_WORDS = names_of("select with values from")
+FIRST_OF_DUCKDB = names_of("summarize describe")
+"""Statements of DuckDB that are allowed where all its tables may be read."""
+WITHOUT_PARENTHESES = names_of("CurrentDate CurrentTime CurrentTimestamp Localtime Localtimestamp")
+"""Functions that are called without parentheses and compute."""
+REFUSED_WORDS = names_of("""
+    table current_user current_role current_catalog current_schema session_user system_user user
+""")
+"""Unquoted words that read a table without FROM (``IN (TABLE people)``), or the session; `user` not in MySQL and
+SQLite, where it is a name like any other."""
+NAMES_OF_USERS = frozenset({"mysql", "mariadb", "sqlite"})
+CLOSING = frozenset({"R_PAREN", "R_BRACKET", "R_BRACE"})
 ODD = re.compile(r"[^\x20-\x7e]|[$`'\"\\{}]")
 """Characters outside of quotes that are refused: other blanks and letters, quotes of another kind, escapes."""
+ODD_OUTSIDE_DUCKDB = re.compile(r"[^\x20-\x7e]|[$`'\"\\]")
+"""The same for DuckDB, whose structs have braces: ``{'a': 1}``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +70,11 @@ class Statement:
     text: str
     """The statement without comments."""
     tables: frozenset[tuple[str, ...]]
-    """Tables, each as its identifiers, as the server compares them; names of a WITH are among them."""
+    """Tables, each as its identifiers, as the database compares them; names of a WITH are among them."""
+    outer: frozenset[tuple[str, ...]]
+    """Those of `tables` that no WITH around them defines."""
+    named: frozenset[str]
+    """Names that a WITH defines."""
     words: frozenset[str]
     """All identifiers, likewise."""
 
@@ -52,8 +84,24 @@ def is_available() -> bool:
     return find_spec("sqlglot") is not None
 
 
-def checked(sql: str, dialect: str) -> Statement:
+def require_sqlglot(what: str) -> None:
+    """Raise UsageError unless sqlglot is installed; `what` is the option that needs it."""
+    if not is_available():
+        raise UsageError(
+            f"sql_tool: with {what} each query is read before it is run, for which sqlglot is missing: "
+            "`pip install sqlglot` (the extra jupyter-codeagent[sql]), or leave policy='ask' and all tables."
+        )
+
+
+def checked(sql: str, dialect: str, *, own: frozenset[str] = frozenset(), with_catalogs: bool = True) -> Statement:
     """Return the statement, if it is a single query that only reads.
+
+    Parameters
+    ----------
+    own
+        Functions that are allowed beside those of the list: the caller checks what they do.
+    with_catalogs
+        Whether the functions that list tables and columns may be called.
 
     Raises
     ------
@@ -69,18 +117,24 @@ def checked(sql: str, dialect: str) -> Statement:
     try:
         text = _without_comments(sql, sqlglot.tokenize(sql, read=read), dialect)
         words = [token for token in sqlglot.tokenize(text, read=read) if token.token_type.name != "SEMICOLON"]
+        _check_first_word(words, dialect, with_catalogs=with_catalogs)
         trees = [tree for tree in sqlglot.parse(text, read=read) if tree is not None]
         nodes = [node for tree in trees for node in tree.walk()]
     except (SqlglotError, RecursionError) as problem:
         first = str(problem).split("\n")[0][:120]
-        raise PermissionError(
-            f"the statement cannot be read, so it is not run without approval: {first}"
-        ) from problem
-    _check_parts(trees, nodes)
-    _check_functions(nodes, words, dialect)
+        raise PermissionError(f"the statement cannot be read, so it is not run: {first}") from problem
+    _check_dots(words)
+    _check_parts(trees, nodes, dialect)
+    _check_functions(nodes, words, KNOWN[dialect] | WORDS | own | (CATALOGS if with_catalogs else frozenset()))
+    check_sizes(nodes, dialect)
+    tables = [node for node in nodes if _is_named_table(node)]
     return Statement(
         text=text,
-        tables=frozenset(_identifiers(node, dialect) for node in nodes if _is_named_table(node)),
+        tables=frozenset(_identifiers(table, dialect) for table in tables),
+        outer=frozenset(_identifiers(table, dialect) for table in tables if not _is_defined(table, dialect)),
+        named=frozenset(
+            name for node in nodes if type(node).__name__ == "With" for name in _names_of_with(node, dialect)
+        ),
         words=frozenset(_compared(word.text, _is_quoted(word), dialect) for word in words if _is_word(word)),
     )
 
@@ -98,34 +152,59 @@ def _without_comments(sql: str, words: Sequence[Any], dialect: str) -> str:
 
 
 def _check_word(kind: str, written: str, dialect: str) -> None:
-    """Raise PermissionError unless every server reads this as one word, too; prefixed strings are refused."""
-    quotes = "'" if dialect == "postgresql" else "'\""
+    """Raise PermissionError unless every database reads this as one word, too; prefixed strings are refused."""
+    quotes = "'\"" if dialect in ("mysql", "mariadb") else "'"
+    odd = ODD_OUTSIDE_DUCKDB if dialect == "duckdb" else ODD
     is_text = kind == "STRING" and written[:1] in quotes
     is_name = kind == "IDENTIFIER" and written[:1] in '"`' and "\\" not in written
-    if "\0" in written or not (is_text or is_name or ODD.search(written) is None):
-        raise PermissionError(f"{written[:20]!r} is not allowed in a statement that is run without approval")
+    if "\0" in written or not (is_text or is_name or odd.search(written) is None):
+        raise PermissionError(f"{written[:20]!r} is not allowed here: write the query in plain SQL")
+    is_refused = kind not in ("STRING", "IDENTIFIER") and written.lower() in REFUSED_WORDS
+    if is_refused and not (written.lower() == "user" and dialect in NAMES_OF_USERS):
+        raise PermissionError(f"{written.upper()} is not allowed here: query the tables")
 
 
-def _check_parts(trees: Sequence[Any], nodes: Sequence[Any]) -> None:
+def _check_first_word(words: Sequence[Any], dialect: str, *, with_catalogs: bool) -> None:
+    """Raise PermissionError for what does not begin like a query, before sqlglot logs that it does not know it."""
+    first = next((word.text.lower() for word in words if word.token_type.name != "L_PAREN"), "")
+    allowed = FIRST_WORDS | (FIRST_OF_DUCKDB if dialect == "duckdb" and with_catalogs else frozenset())
+    if first not in allowed:
+        raise PermissionError(f"one query is allowed here, not {first[:20].upper() or 'an empty statement'}")
+
+
+def _check_dots(words: Sequence[Any]) -> None:
+    """Raise PermissionError for a dot without a name before it: ``.people`` is a table of MySQL's database."""
+    from sqlglot.parser import Parser
+
+    for before, word in pairwise([None, *words]):
+        if word is None or word.token_type.name != "DOT":
+            continue
+        is_name = before is not None and (_is_quoted(before) or before.token_type in Parser.ID_VAR_TOKENS)
+        if not is_name and (before is None or before.token_type.name not in CLOSING):
+            raise PermissionError("a name is needed before a dot")
+
+
+def _check_parts(trees: Sequence[Any], nodes: Sequence[Any], dialect: str) -> None:
     from sqlglot import exp
 
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query | exp.Values):
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query | exp.Values | exp.Summarize | exp.Describe):
         kinds = ", ".join(type(tree).__name__.upper() for tree in trees) or "an empty statement"
         raise PermissionError(f"one query is allowed here, not {kinds[:60]}")
+    parts = PARTS | MORE_PARTS.get(dialect, frozenset())
     for node in nodes:
         kind = type(node).__name__
-        if kind not in PARTS and not isinstance(node, exp.Func):
-            raise PermissionError(f"{kind} is not allowed in a query that is run without approval")
+        if kind not in parts and not isinstance(node, exp.Func):
+            raise PermissionError(f"{kind} is not allowed here")
         if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.USERDEFINED:
-            raise PermissionError(f"the type {node.sql()[:40]} may have code of its own, which needs approval")
+            raise PermissionError(f"the type {node.sql()[:40]} may have code of its own, which is not allowed here")
+        if isinstance(node, exp.In) and node.args.get("field") is not None:
+            raise PermissionError("IN without parentheses is not allowed here: write IN (SELECT …)")
         qualified = node.expression if isinstance(node, exp.Dot) else node.args.get("db") and node.this
         if isinstance(qualified, exp.Func):
-            raise PermissionError(
-                "functions are called by their names alone in a query that is run without approval"
-            )
+            raise PermissionError("functions are called by their names alone here")
 
 
-def _check_functions(nodes: Sequence[Any], words: Sequence[Any], dialect: str) -> None:
+def _check_functions(nodes: Sequence[Any], words: Sequence[Any], allowed: frozenset[str]) -> None:
     """Check functions by the words before a parenthesis, and once more by the tree."""
     from sqlglot import exp
 
@@ -138,8 +217,15 @@ def _check_functions(nodes: Sequence[Any], words: Sequence[Any], dialect: str) -
     called.subtract(alias.name.lower() for alias in aliases)  # ``AS x(a, b)``
     names = {name for name, times in called.items() if times > 0}
     names |= {node.name.lower() for node in nodes if isinstance(node, exp.Anonymous)}
-    if refused := sorted(names - KNOWN[dialect] - WORDS):
-        raise PermissionError(f"{refused[0][:60]}() is not allowed in a query that is run without approval")
+    names |= {type(node).__name__ for node in nodes if _tells_of_session(node)}
+    if refused := sorted(names - allowed):
+        raise PermissionError(f"{refused[0][:60]}() is not allowed here: it is not on the list of functions")
+
+
+def _tells_of_session(node: Any) -> bool:
+    """Check for functions such as CURRENT_USER, which are called without parentheses."""
+    kind = type(node).__name__
+    return kind.startswith(("Current", "Session")) and kind not in WITHOUT_PARENTHESES
 
 
 def _is_word(word: Any) -> bool:
@@ -153,7 +239,41 @@ def _is_quoted(word: Any) -> bool:
 def _is_named_table(node: Any) -> bool:
     from sqlglot import exp
 
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier | exp.Dot)
+
+
+def _is_defined(table: Any, dialect: str) -> bool:
+    """Check whether a WITH of a query around the table defines its name before it is used there."""
+    name = _identifiers(table, dialect)
+    if len(name) != 1:
+        return False
+    inner, around = table, table.parent
+    while around is not None:
+        if type(around).__name__ == "With":
+            # In a definition: those before it, and with RECURSIVE the definition itself.
+            position = next(at for at, one in enumerate(around.expressions) if one is inner)
+            visible = around.expressions[: position + bool(around.args.get("recursive"))]
+            if name[0] in {_alias(one, dialect) for one in visible}:
+                return True
+        elif (defined := _with_of(around)) is not inner and defined is not None:
+            defines = name[0] in _names_of_with(defined, dialect)
+            if defines:
+                return True
+        inner, around = around, around.parent
+    return False
+
+
+def _with_of(query: Any) -> Any:
+    return query.args.get("with_") or query.args.get("with")  # before sqlglot 28
+
+
+def _names_of_with(defined: Any, dialect: str) -> list[str]:
+    return [_alias(one, dialect) for one in defined.expressions]
+
+
+def _alias(definition: Any, dialect: str) -> str:
+    name = definition.args["alias"].this
+    return _compared(name.name, bool(name.args.get("quoted")), dialect)
 
 
 def _identifiers(table: Any, dialect: str) -> tuple[str, ...]:
@@ -161,4 +281,6 @@ def _identifiers(table: Any, dialect: str) -> tuple[str, ...]:
 
 
 def _compared(name: str, quoted: bool, dialect: str) -> str:
+    if dialect in ("sqlite", "duckdb"):
+        return name.lower()
     return name.lower() if dialect == "postgresql" and not quoted else name

@@ -493,7 +493,9 @@ def attacked_sqlite(folder: Path) -> Any:
 def test_sqlite_calls_no_function_of_the_user_unasked(sql: str, tmp_path: Path) -> None:
     connection = attacked_sqlite(tmp_path)
     SEEN.clear()
-    with pytest.raises((sqlite3.Error, PermissionError), match=r"not authorized|prohibited|no such|not allowed"):
+    with pytest.raises(
+        (sqlite3.Error, PermissionError), match=r"not authorized|prohibited|no such|not allowed|not EXPLAIN"
+    ):
         query_of(connection, policy="auto")(sql)
     assert SEEN == []
     assert connection.execute("SELECT told('mine')").fetchone() == ("mine",), (
@@ -516,7 +518,6 @@ def test_sqlite_calls_a_function_of_the_user_after_a_yes(tmp_path: Path) -> None
         "SELECT * FROM cities JOIN trips USING (city) ORDER BY city LIKE 'O%'",
         "SELECT * FROM pragma_table_info('trips')",
         "SELECT * FROM json_each('[1, 2]')",
-        "EXPLAIN QUERY PLAN SELECT * FROM trips",
     ],
 )
 @pytest.mark.parametrize("connect", [sqlite_file, engine])
@@ -529,7 +530,7 @@ def test_a_query_that_is_declared_once_more_as_auto_is_unasked_under_any_name(tm
     SEEN.clear()
     query("SELECT told('a')")
     REGISTRY.add(tool_of(query, name="other", policy="auto"))
-    with pytest.raises(sqlite3.Error, match="not authorized"):
+    with pytest.raises(PermissionError, match=r"told\(\) is not allowed"):
         query("SELECT told('b')")
     assert SEEN == ["a"]
 

@@ -1,0 +1,151 @@
+"""Tables and columns of a database that queries may read, where the user shares only some.
+
+A query is checked to read no others, and gets a WITH in front in which each table has the shared columns alone. The
+others do not exist for it, neither by ``*`` nor in conditions, orders, groups or catalogs.
+
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_codeagent.tools.databases.statements import Statement, checked
+from jupyter_codeagent.types.errors import UsageError
+
+Wanted = Mapping[str, Sequence[str] | None] | Sequence[str]
+"""``{"flights": ["origin", "dep_delay"], "sales.planes": None}``; None, or a table in a list: all columns."""
+WITH = re.compile(r"(?i)\Awith\b\s*(?:recursive\b\s*)?")
+HAS_HINTS = {
+    "postgresql": True,
+    "duckdb": True,
+    "sqlite": sqlite3.sqlite_version_info >= (3, 35),
+}
+"""Whether a WITH may say how it is computed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownTable:
+    """A table or view as the database has it."""
+
+    source: tuple[str, ...]
+    """Its whole name: schema and table, in DuckDB the database before them."""
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedTable:
+    """One table or view that queries may read."""
+
+    name: str
+    """Under which queries read it."""
+    source: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedTables:
+    """All of one function; `by_name` has the names as the database compares them."""
+
+    by_name: Mapping[str, SharedTable]
+    dialect: str
+
+    def check(self, statement: Statement) -> None:
+        """Check that the statement reads shared tables only.
+
+        Raises
+        ------
+        PermissionError
+        """
+        for table in sorted(statement.outer):
+            if len(table) != 1 or table[0] not in self.by_name:
+                names = ", ".join(one.name for one in self.by_name.values())
+                raise PermissionError(f"there is no table {'.'.join(table)[:60]!r}; tables: {names[:300]}")
+        if taken := sorted(statement.named & {*self.by_name}):
+            raise PermissionError(f"{taken[0][:60]} is a table: give the WITH another name")
+
+    def narrowed(self, statement: Statement) -> str:
+        """Return the statement with the tables that it reads defined in front of it."""
+        used = [table for name, table in self.by_name.items() if (name,) in statement.outer]
+        if not used:
+            return statement.text
+        definitions = ", ".join(map(self._definition, used))
+        begun = WITH.match(statement.text)
+        if begun is None:
+            return f"WITH {definitions} {statement.text}"
+        return f"{begun[0].rstrip()} {definitions}, {statement.text[begun.end() :]}"
+
+    def _definition(self, table: SharedTable) -> str:
+        columns = ", ".join(map(self._quoted, table.columns))
+        source = ".".join(map(self._quoted, table.source))
+        # A WITH that is used twice would else be computed whole, without the conditions around it.
+        hint = "NOT MATERIALIZED " if HAS_HINTS.get(self.dialect) else ""
+        return f"{self._quoted(table.name)} AS {hint}(SELECT {columns} FROM {source})"  # noqa: S608  (quoted names)
+
+    def _quoted(self, name: str) -> str:
+        quote = "`" if self.dialect in ("mysql", "mariadb") else '"'
+        return f"{quote}{name.replace(quote, quote * 2)}{quote}"
+
+
+def checked_statement(
+    sql: str, dialect: str, shared: SharedTables | None, *, own: frozenset[str] = frozenset()
+) -> Statement:
+    """Check a statement that nobody is asked about, or that may read shared tables only; see `checked`.
+
+    Raises
+    ------
+    PermissionError
+    """
+    if shared is None:
+        return checked(sql, dialect, own=own)
+    statement = checked(sql, dialect, with_catalogs=False)
+    shared.check(statement)
+    return statement
+
+
+def shared_tables(
+    wanted: Wanted, dialect: str, find: Callable[[Sequence[str]], Sequence[KnownTable]]
+) -> SharedTables:
+    """Return the tables that the user shares; `find` returns the tables of a name, given by its parts.
+
+    Raises
+    ------
+    UsageError
+        There is no such table or column, or two tables would have the same name.
+    """
+    ignores_case = dialect in ("sqlite", "duckdb")
+    by_name: dict[str, SharedTable] = {}
+    if isinstance(wanted, str) or not wanted:
+        raise UsageError(f"tables={wanted!r}: give names, or names with their columns: {{'flights': ['origin']}}.")
+    for name in wanted:
+        labels = wanted[name] if isinstance(wanted, Mapping) else None
+        found = find(name.split("."))
+        if len(found) != 1:
+            what = f"{len(found)} tables have this name; write schema.table" if found else "there is no such table"
+            raise UsageError(f"tables={name!r}: {what}.")
+        table = SharedTable(
+            name=found[0].source[-1],
+            source=found[0].source,
+            columns=_columns(name, labels, found[0].columns, ignores_case=ignores_case),
+        )
+        key = table.name.lower() if ignores_case else table.name
+        if key in by_name:
+            raise UsageError(f"tables={name!r}: {table.name} is there twice, and queries could not tell which.")
+        by_name[key] = table
+    return SharedTables(by_name=by_name, dialect=dialect)
+
+
+def _columns(
+    table: str, labels: Sequence[str] | None, known: Sequence[str], *, ignores_case: bool
+) -> tuple[str, ...]:
+    if labels is None:
+        return tuple(known)
+    if isinstance(labels, str) or not labels:
+        raise UsageError(f"tables={table!r}: give a list of columns, or None for all, not {labels!r}.")
+    by_key = {name.lower() if ignores_case else name: name for name in known}
+    keys = [label.lower() if ignores_case else label for label in labels]
+    if missing := [label for label, key in zip(labels, keys, strict=True) if key not in by_key]:
+        raise UsageError(f"tables={table!r} has no column {missing[0]!r}; it has {', '.join(known)[:300]}.")
+    return tuple(dict.fromkeys(by_key[key] for key in keys))

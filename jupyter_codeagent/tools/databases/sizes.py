@@ -1,0 +1,75 @@
+"""Sizes of values that a function makes of small ones: only as written in the statement, and small.
+
+DuckDB runs in the user's kernel, and its memory limit does not count such values: `range(200000000)` took 14 GB of
+a kernel whose DuckDB was limited to 200 MB. Sums over rows, lists of rows and joins are counted, and end there.
+
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+MAX_PADDED_CHARS = 1000
+MAX_LISTED = 100_000
+"""Length of a list that is made of two numbers; in FROM such rows come one after the other, as many as wanted."""
+WIDE = re.compile(r"[0-9]{4}|\*|\{[^}]{0,1000}\{")
+"""Widths of a format with four digits or more, or that come from elsewhere."""
+
+
+def check_sizes(nodes: Sequence[Any], dialect: str) -> None:
+    """Raise PermissionError for a size that is computed, or larger than the limit.
+
+    Raises
+    ------
+    PermissionError
+    """
+    from sqlglot import exp
+
+    for node in nodes:
+        if isinstance(node, exp.Pad) and not _is_small(node.expression, MAX_PADDED_CHARS):
+            name = "lpad" if node.args.get("is_left") else "rpad"
+            raise PermissionError(
+                f"{name}(): write the length as a number of at most {MAX_PADDED_CHARS:,}, as in {name}(x, 2, '0')"
+            )
+        if dialect not in ("duckdb", "sqlite"):
+            continue  # not in this process, and limited there
+        if isinstance(node, exp.GenerateSeries) and not _makes_rows(node):
+            ends = [node.args.get(key) for key in ("start", "end", "step") if node.args.get(key) is not None]
+            if not all(_is_small(end, MAX_LISTED) for end in ends):
+                raise PermissionError(
+                    f"range() as a list: write its ends as numbers up to {MAX_LISTED:,}, or write FROM range(…)"
+                )
+        if _is_format(node):
+            pattern = node.this if isinstance(node, exp.Format) else next(iter(node.expressions), None)
+            if pattern is None or not _is_text(pattern) or WIDE.search(pattern.name):
+                raise PermissionError("a format is written as text, with widths below 1,000: printf('%.2f', x)")
+
+
+def _is_small(size: Any, largest: int) -> bool:
+    from sqlglot import exp
+
+    number = size.this if isinstance(size, exp.Neg) else size
+    is_number = isinstance(number, exp.Literal) and not number.is_string and number.name.isdecimal()
+    return is_number and len(number.name) < 10 and int(number.name) <= largest
+
+
+def _is_text(node: Any) -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Literal) and bool(node.is_string)
+
+
+def _is_format(node: Any) -> bool:
+    from sqlglot import exp
+
+    is_named = isinstance(node, exp.Anonymous) and node.name.lower() in ("printf", "format")
+    return is_named or isinstance(node, exp.Format)
+
+
+def _makes_rows(node: Any) -> bool:
+    """Check whether the function stands in FROM itself."""
+    from sqlglot import exp
+
+    return isinstance(node.parent, exp.Table | exp.From | exp.Join | exp.Lateral)

@@ -1,0 +1,622 @@
+"""Statements that try to get more out of a database than two shared tables: none may get through.
+
+Shared are `people` with the columns id, city and age, not email, and `trips` with all: city, n, day. Beside them are
+`secrets` (word), the view `letters` of email, and a function or macro `told` of the user's. Emails and words hold
+`SECRET`. `HIDDEN` reach for the hidden column in words that are a query like any other; `REFUSED` are none.
+"""
+
+# ruff: noqa: E501  (a statement a line)
+
+from __future__ import annotations
+
+SECRET = "s3cret"
+SHARED = {"people": ["id", "city", "age"], "trips": None}
+
+HIDDEN = """
+    SELECT email FROM people
+    SELECT EMAIL FROM people
+    SELECT people.email FROM people
+    SELECT p.email FROM people p
+    SELECT p.email FROM people AS p JOIN trips t ON t.city = p.city
+    SELECT email AS city FROM people
+    SELECT city, email FROM people ORDER BY 2
+    SELECT city FROM people ORDER BY email
+    SELECT city FROM people ORDER BY lower(email)
+    SELECT count(*) FROM people GROUP BY email
+    SELECT city FROM people GROUP BY city, email
+    SELECT city FROM people GROUP BY city HAVING max(email) > 'a'
+    SELECT city FROM people WHERE email LIKE 's%'
+    SELECT city FROM people WHERE email IS NOT NULL
+    SELECT city FROM people WHERE length(email) > 3
+    SELECT max(email) FROM people
+    SELECT count(DISTINCT email) FROM people
+    SELECT min(email) OVER (PARTITION BY city) FROM people
+    SELECT row_number() OVER (ORDER BY email) FROM people
+    SELECT CASE WHEN email = 's3cret1' THEN 1 ELSE 0 END FROM people
+    SELECT coalesce(email, city) FROM people
+    SELECT concat(city, email) FROM people
+    SELECT substring(email, 1, 1) FROM people
+    SELECT * FROM (SELECT email FROM people) AS x
+    SELECT * FROM (SELECT * FROM people) AS x WHERE x.email = 'a'
+    SELECT x.email FROM (SELECT * FROM people) AS x
+    WITH x AS (SELECT email FROM people) SELECT * FROM x
+    WITH x AS (SELECT * FROM people) SELECT email FROM x
+    WITH x(e) AS (SELECT email FROM people) SELECT e FROM x
+    SELECT city FROM trips WHERE city IN (SELECT email FROM people)
+    SELECT city FROM trips WHERE EXISTS (SELECT 1 FROM people WHERE people.email > 'a')
+    SELECT (SELECT max(email) FROM people) AS m
+    SELECT city FROM trips UNION ALL SELECT email FROM people
+    SELECT t.city FROM trips t JOIN people p ON p.email = t.city
+    SELECT a.city FROM people a JOIN people b USING (email)
+    SELECT a.city FROM people a, people b WHERE a.email = b.email
+    SELECT * FROM people WHERE email = 's3cret1'
+    SELECT * FROM people
+    SELECT people.* FROM people
+    SELECT p.* FROM people p
+    SELECT * FROM people a JOIN people b ON a.id = b.id
+    SELECT * FROM (SELECT * FROM people) AS x
+    WITH x AS (SELECT * FROM people) SELECT * FROM x
+    SELECT * FROM people NATURAL JOIN trips
+    SELECT DISTINCT * FROM people
+    SELECT * FROM people UNION SELECT * FROM people
+    WITH x AS (SELECT * FROM people), y AS (SELECT * FROM x) SELECT * FROM y
+    SELECT * FROM people ORDER BY 1 DESC LIMIT 5
+"""
+"""In every dialect: an error, or rows without the hidden column."""
+
+REFUSED = """
+    SELECT * FROM secrets
+    SELECT word FROM SECRETS
+    SELECT s.word FROM people, secrets s
+    SELECT * FROM people, secrets
+    SELECT * FROM people JOIN secrets ON true
+    SELECT * FROM people LEFT JOIN secrets ON 1 = 1
+    SELECT * FROM people CROSS JOIN secrets
+    SELECT * FROM people NATURAL JOIN secrets
+    SELECT (SELECT max(word) FROM secrets)
+    SELECT city FROM people WHERE city IN (SELECT word FROM secrets)
+    SELECT city FROM people WHERE EXISTS (SELECT 1 FROM secrets)
+    SELECT city FROM people ORDER BY (SELECT max(word) FROM secrets)
+    SELECT city FROM people GROUP BY city HAVING count(*) > (SELECT count(*) FROM secrets)
+    SELECT city FROM people LIMIT (SELECT count(*) FROM secrets)
+    SELECT CASE WHEN (SELECT count(*) FROM secrets) > 0 THEN 1 END
+    SELECT city FROM people UNION SELECT word FROM secrets
+    SELECT city FROM people EXCEPT SELECT word FROM secrets
+    SELECT city FROM people INTERSECT SELECT word FROM secrets
+    WITH x AS (SELECT * FROM secrets) SELECT * FROM x
+    WITH x AS (SELECT 1), y AS (SELECT * FROM secrets) SELECT * FROM y
+    WITH RECURSIVE x AS (SELECT word FROM secrets UNION ALL SELECT word FROM x) SELECT * FROM x
+    WITH secrets AS (SELECT * FROM secrets) SELECT * FROM secrets
+    WITH secrets AS (SELECT 1) SELECT * FROM (WITH y AS (SELECT 1) SELECT * FROM y) z, (SELECT * FROM people) p, secrets.secrets
+    SELECT * FROM (WITH secrets AS (SELECT 1) SELECT * FROM secrets) x, secrets
+    SELECT * FROM secrets, (WITH secrets AS (SELECT 1) SELECT * FROM secrets) x
+    SELECT * FROM people WHERE city IN (WITH secrets AS (SELECT 1) SELECT 'a' FROM secrets) OR city IN (SELECT word FROM secrets)
+    WITH a AS (SELECT * FROM secrets), secrets AS (SELECT 1) SELECT * FROM a
+    WITH people AS (SELECT 1) SELECT * FROM people
+    SELECT * FROM letters
+    SELECT l.* FROM people p JOIN letters l ON l.email IS NOT NULL
+    SELECT * FROM unknown
+    SELECT * FROM x.people
+    SELECT * FROM information_schema.tables
+    SELECT * FROM information_schema.columns
+    SELECT column_name FROM information_schema.columns WHERE table_name = 'people'
+    SELECT * FROM INFORMATION_SCHEMA.VIEWS
+    SELECT * FROM "information_schema"."tables"
+    WITH x AS (SELECT * FROM information_schema.columns) SELECT * FROM x
+    SELECT 1; SELECT 2
+    SELECT 1; DELETE FROM trips
+    SELECT 1;; SELECT word FROM secrets
+    ; SELECT * FROM secrets
+    SELECT * FROM trips; DROP TABLE trips --
+    DELETE FROM trips
+    INSERT INTO trips VALUES ('x', 1, NULL)
+    INSERT INTO trips SELECT * FROM trips
+    UPDATE trips SET n = 0
+    DROP TABLE trips
+    DROP VIEW letters
+    CREATE TABLE copied AS SELECT * FROM people
+    CREATE VIEW copied AS SELECT * FROM people
+    CREATE TEMPORARY TABLE copied (a INTEGER)
+    ALTER TABLE trips ADD COLUMN x INTEGER
+    TRUNCATE TABLE trips
+    MERGE INTO trips USING people ON true WHEN MATCHED THEN DELETE
+    REPLACE INTO trips VALUES ('x', 1, NULL)
+    GRANT ALL ON trips TO public
+    REVOKE ALL ON trips FROM public
+    BEGIN
+    COMMIT
+    ROLLBACK
+    SAVEPOINT a
+    SET x = 1
+    SET TRANSACTION READ WRITE
+    CALL told('a')
+    EXECUTE x
+    PREPARE x AS SELECT * FROM secrets
+    DECLARE c CURSOR FOR SELECT * FROM secrets
+    EXPLAIN SELECT * FROM secrets
+    EXPLAIN ANALYZE DELETE FROM trips
+    ANALYZE
+    VACUUM
+    REINDEX
+    COMMENT ON TABLE trips IS 'x'
+    WITH gone AS (DELETE FROM trips RETURNING n) SELECT * FROM gone
+    WITH new AS (INSERT INTO trips VALUES ('x', 1, NULL) RETURNING n) SELECT * FROM new
+    WITH changed AS (UPDATE trips SET n = 0 RETURNING n) SELECT * FROM changed
+    WITH x AS (SELECT 1) DELETE FROM trips
+    WITH x AS (SELECT 1) INSERT INTO trips SELECT 'x', 1, NULL FROM x
+    WITH x AS (SELECT 1) UPDATE trips SET n = 0
+    SELECT * INTO copied FROM people
+    SELECT city INTO copied FROM people
+    /* SELECT */ DELETE FROM trips
+    -- SELECT
+    /**/
+    /* */;/* */
+    SELECT * FROM secrets -- FROM people
+    SELECT * FROM/**/secrets
+    SELECT * FROM people /* */ , /* */ secrets
+    SELECT * FROM (secrets)
+    SELECT * FROM ((secrets))
+    SELECT * FROM (people JOIN secrets ON true)
+    SELECT * FROM (TABLE secrets) x
+    TABLE secrets
+    (TABLE secrets)
+    SELECT city FROM people WHERE city IN (TABLE secrets)
+    SELECT city FROM people WHERE EXISTS (TABLE secrets)
+    WITH x AS (TABLE secrets) SELECT * FROM x
+    SELECT city FROM people UNION TABLE secrets
+    SELECT city FROM people WHERE city IN secrets
+    SELECT city FROM people WHERE city NOT IN secrets
+    SELECT told(city) FROM people
+    SELECT TOLD(city) FROM people
+    SELECT told (city) FROM people
+    SELECT city FROM people WHERE told(city) = 'x'
+    SELECT city FROM people ORDER BY told(city)
+    SELECT city FROM people GROUP BY told(city)
+    SELECT max(told(city)) FROM people
+    SELECT (SELECT told('x'))
+    SELECT CASE WHEN told('x') = 'x' THEN 1 END
+    SELECT * FROM told('x')
+    SELECT x.told('a')
+    WITH told(a) AS (SELECT 1) SELECT told('x') FROM told
+    WITH x AS (SELECT told('x') AS y) SELECT * FROM x
+    SELECT current_user
+    SELECT session_user
+    SELECT version()
+    SELECT database()
+    SELECT current_setting('x')
+    SELECT current_database()
+    SELECT sleep(60)
+    SELECT pg_sleep(60)
+    SELECT benchmark(1000000000, 1)
+    SELECT load_file('/etc/passwd')
+    SELECT pg_read_file('/etc/passwd')
+    SELECT load_extension('x')
+    SELECT readfile('/etc/passwd')
+    SELECT writefile('/tmp/codeagent-never', 'x')
+    SELECT * FROM read_csv('/etc/passwd')
+    SELECT * FROM read_text('/etc/passwd')
+    SELECT nextval('numbers')
+    SELECT setval('numbers', 1)
+    SELECT query_to_xml('SELECT * FROM secrets', true, true, '')
+    SELECT lpad(city, 1000000000, 'x') FROM people
+    SELECT rpad(city, n * 1000000000, 'x') FROM people
+    SELECT lpad('x', (SELECT 2000000000), 'x')
+    SELECT :x
+    SELECT ?
+    SELECT * FROM people FOR UPDATE
+    SELECT * FROM people FOR SHARE
+    SELECT 1 FROM people p, LATERAL (SELECT * FROM secrets) s
+    SELECT 'open
+    SELECT "open
+    SELECT (((
+    SELECT /* open
+    SELECT * FROM "secrets"
+    SELECT * FROM 'secrets'
+    SELECT * FROM "people", "secrets"
+    SELECT * FROM people AS "secrets", secrets
+    SELECT * FROM people AS secrets JOIN secrets AS people ON true
+    SELECT $$x$$, word FROM secrets
+    SELECT E'\\'', word FROM secrets
+    SELECT 'a\\', word, ' FROM secrets
+    SELECT 'it''s', word FROM secrets
+    SELECT "a""b", word FROM secrets
+    SELECT `word` FROM `secrets`
+    SELECT [word] FROM [secrets]
+    SELECT\u00a0* FROM\u00a0secrets
+    SELECT * FROM \u017fecrets
+    SELECT \uff33 FROM secrets
+    SELECT * FROM people\u2028, secrets
+"""
+"""In every dialect."""
+
+OF_DIALECT = {
+    "sqlite": """
+        SELECT * FROM sqlite_master
+        SELECT * FROM sqlite_schema
+        SELECT * FROM sqlite_temp_master
+        SELECT sql FROM main.sqlite_master
+        SELECT * FROM sqlite_sequence
+        SELECT * FROM sqlite_stat1
+        SELECT * FROM dbstat
+        SELECT * FROM main.people
+        SELECT email FROM main.people
+        SELECT * FROM "main"."people"
+        SELECT * FROM [main].[people]
+        SELECT * FROM `main`.`people`
+        SELECT * FROM MAIN . people
+        SELECT * FROM main./**/people
+        SELECT * FROM temp.people
+        SELECT * FROM other.people
+        SELECT rowid FROM secrets
+        SELECT * FROM secrets INDEXED BY x
+        SELECT * FROM secrets NOT INDEXED
+        SELECT * FROM pragma_table_info('people')
+        SELECT * FROM pragma_table_xinfo('people')
+        SELECT * FROM pragma_database_list
+        SELECT * FROM pragma_database_list()
+        SELECT * FROM pragma_function_list
+        SELECT * FROM pragma_table_list
+        SELECT * FROM pragma_index_list('people')
+        SELECT * FROM pragma_compile_options
+        PRAGMA table_info(people)
+        PRAGMA query_only = 0
+        PRAGMA writable_schema = 1
+        ATTACH 'other.db' AS other
+        DETACH main
+        SELECT 1 IN secrets
+        SELECT 1 IN main.secrets
+            SELECT city FROM people WHERE city IN pragma_table_info('people')
+        SELECT city FROM people WHERE (SELECT 's' IN secrets)
+        SELECT zeroblob(900000000)
+        SELECT hex(zeroblob(90000000))
+        SELECT randomblob(900000000)
+        SELECT printf('%.*c', 900000000, 'x')
+        SELECT replace(hex(zeroblob(1000)), '0', hex(zeroblob(100000)))
+        SELECT fts3_tokenizer('simple')
+        SELECT sqlite_log(1, 'x')
+        SELECT sqlite_version()
+        SELECT sqlite_source_id()
+        SELECT sqlite_compileoption_get(1)
+        SELECT last_insert_rowid()
+        SELECT changes(), total_changes()
+        SELECT edit('x')
+        SELECT * FROM fsdir('/')
+        SELECT * FROM zipfile('x')
+        SELECT * FROM generate_series(1, 2)
+        SELECT * FROM sqlite_dbpage
+        SELECT upper(city) MATCH 'x' FROM people
+        SELECT city FROM people WHERE city MATCH 'x'
+            EXPLAIN QUERY PLAN SELECT * FROM secrets
+        SELECT RAISE(ABORT, 'x')
+        SELECT x'61', word FROM secrets
+        VALUES ((SELECT max(word) FROM secrets))
+        SELECT @x
+        SELECT $x
+        SELECT ?1
+        SELECT * FROM people WHERE rowid IN (SELECT rowid FROM secrets)
+    """,
+    "duckdb": """
+        SELECT * FROM duckdb_tables()
+        SELECT * FROM duckdb_columns()
+        SELECT * FROM duckdb_views()
+        SELECT * FROM duckdb_tables
+        SELECT * FROM duckdb_settings()
+        SELECT * FROM duckdb_secrets()
+        SELECT * FROM duckdb_functions()
+        SELECT * FROM duckdb_logs
+        SELECT * FROM sqlite_master
+        SELECT * FROM pg_catalog.pg_class
+        SELECT * FROM pg_class
+        SELECT * FROM pg_settings
+        SELECT * FROM main.people
+        SELECT * FROM memory.people
+        SELECT * FROM memory.main.people
+        SELECT * FROM "memory"."main"."people"
+        SELECT email FROM main . people
+        SELECT main.people.email FROM main.people
+        SELECT * FROM temp.people
+        SELECT * FROM people.people
+        FROM secrets
+        FROM secrets SELECT word
+        FROM people, secrets
+        FROM main.people SELECT email
+        SELECT * FROM people POSITIONAL JOIN secrets
+        SELECT * FROM people SEMI JOIN secrets ON true
+        SELECT * FROM people ANTI JOIN secrets ON city = word
+        SELECT * FROM people ASOF JOIN secrets ON city >= word
+        SELECT * FROM '/etc/passwd'
+        SELECT * FROM '/etc/passwd.csv'
+            SELECT * FROM "x.csv"
+        SELECT * FROM x.csv
+        SELECT * FROM 'http://127.0.0.1:9/x.csv'
+        SELECT * FROM 's3://bucket/x.parquet'
+        SELECT * FROM read_csv_auto('x.csv')
+        SELECT * FROM read_parquet('x.parquet')
+        SELECT * FROM read_json('x.json')
+        SELECT * FROM read_blob('/etc/passwd')
+        SELECT content FROM READ_TEXT('/etc/passwd')
+        SELECT * FROM parquet_metadata('x.parquet')
+        SELECT * FROM sniff_csv('x.csv')
+        SELECT * FROM glob('/*')
+        SELECT * FROM query('SELECT * FROM secrets')
+        SELECT * FROM query_table('secrets')
+        SELECT * FROM query_table(['people'])
+        SELECT * FROM seq_scan('secrets')
+        SELECT * FROM pragma_table_info('people')
+        SELECT * FROM pragma_show('people')
+        SELECT * FROM pragma_storage_info('people')
+        SELECT * FROM summary((SELECT * FROM secrets))
+        SELECT json_serialize_sql('SELECT 1')
+        SELECT * FROM json_execute_serialized_sql('x')
+        SELECT json_serialize_plan('SELECT * FROM secrets')
+        SELECT getvariable('x')
+        SELECT getenv('HOME')
+        SELECT current_query()
+        SELECT current_schemas(true)
+        SELECT write_log('x')
+        SELECT currval('numbers')
+        SELECT setseed(0.5)
+        SELECT sleep_ms(60000)
+        SELECT txid_current()
+        SELECT 'x'.told()
+        SELECT city.told() FROM people
+        SELECT 'SELECT 1'.query()
+        SELECT list_transform(['x'], lambda x: told(x))
+        SELECT [told(x) FOR x IN ['a']]
+        SELECT {'a': told('x')}
+            SELECT * FROM private_frame
+        WITH private_frame AS (SELECT * FROM private_frame) SELECT * FROM private_frame
+        SELECT range(1000000000)
+        SELECT len(range(0, 1000000000, 1))
+        SELECT generate_series(1, n * 100000000) FROM trips
+        SELECT len(range((SELECT 1000000000)))
+        SELECT unnest(range(1000000000))
+        SELECT repeat('x', 2000000000)
+        SELECT length(repeat(city, 2000000000)) FROM people
+        SELECT 'x'.repeat(2000000000)
+        SELECT printf('%2000000000d', 1)
+        SELECT printf('%*d', 2000000000, 1)
+        SELECT format('{:2000000000}', 1)
+        SELECT format('{:{}}', 1, 2000000000)
+        SELECT printf(concat('%', 2000000000, 'd'), 1)
+        SELECT bar(1, 0, 1, 2000000000)
+        SELECT list_resize([1], 2000000000, 0)
+        SELECT array_resize([1], 2000000000)
+        SELECT bitstring('1', 2000000000)
+        SELECT to_base(1, 2, 2000000000)
+        SELECT equi_width_bins(0, 1000000000, 1000000000, false)
+        SELECT * FROM repeat('x', 2000000000)
+        SELECT * FROM repeat_row('x', num_rows = 2000000000)
+        COPY people TO 'x.csv'
+        COPY (SELECT * FROM secrets) TO 'x.csv'
+        EXPORT DATABASE 'x'
+        IMPORT DATABASE 'x'
+        INSTALL httpfs
+        LOAD httpfs
+        ATTACH 'x.db'
+        USE memory
+        PRAGMA version
+        CHECKPOINT
+        SHOW TABLES
+        SHOW ALL TABLES
+        SUMMARIZE secrets
+        SUMMARIZE people
+        SUMMARIZE main.people
+        DESCRIBE people
+        DESCRIBE secrets
+        PIVOT secrets ON word USING count(*)
+        UNPIVOT secrets ON word
+        FROM (PIVOT secrets ON word USING count(*))
+        SELECT * FROM (DESCRIBE secrets)
+        SELECT * FROM (SUMMARIZE secrets)
+        SELECT * FROM (SHOW TABLES)
+        SELECT * FROM people AT (VERSION => 1)
+        SELECT $1
+        SELECT U&'\\0027', word FROM secrets
+        SELECT x'61', word FROM secrets
+        CREATE MACRO m() AS (SELECT max(email) FROM people)
+        SELECT of_people()
+        SELECT * FROM of_table()
+            SELECT word FROM secrets USING SAMPLE 10
+        SELECT 'a'::told
+        SELECT * FROM people AS p(a, b, c), secrets
+        SELECT * FROM unnest((SELECT list(word) FROM secrets))
+        SELECT * FROM range((SELECT count(*) FROM secrets))
+    """,
+    "postgresql": """
+        SELECT * FROM pg_catalog.pg_class
+        SELECT * FROM pg_class
+        SELECT * FROM pg_user
+        SELECT * FROM pg_shadow
+        SELECT * FROM pg_stat_activity
+        SELECT * FROM pg_settings
+        SELECT * FROM pg_stats
+        SELECT * FROM pg_attribute
+        SELECT * FROM public.people
+        SELECT email FROM public.people
+        SELECT * FROM "public"."people"
+        SELECT * FROM public . people
+        SELECT * FROM public./**/people
+        SELECT * FROM postgres.public.people
+        SELECT public.people.email FROM public.people
+        SELECT * FROM "People"
+        SELECT * FROM U&"secrets"
+        SELECT * FROM ONLY secrets
+        SELECT * FROM ONLY (secrets)
+        SELECT * FROM ONLY public.people
+        SELECT * FROM secrets *
+        SELECT * FROM secrets TABLESAMPLE BERNOULLI (100)
+        SELECT told(city::text) FROM people
+        SELECT public.told('x')
+        SELECT * FROM ROWS FROM (told('x')) x
+        SELECT pg_terminate_backend(1)
+        SELECT pg_cancel_backend(1)
+        SELECT pg_catalog.pg_sleep(60)
+        SELECT "pg_sleep"(60)
+        SELECT pg_sleep_for('1 minute')
+        SELECT pg_advisory_lock(1)
+        SELECT pg_notify('a', 'b')
+        SELECT pg_ls_dir('/')
+        SELECT pg_read_binary_file('/etc/passwd')
+        SELECT pg_stat_file('/etc/passwd')
+        SELECT lo_import('/etc/passwd')
+        SELECT lo_export(1, '/tmp/codeagent-never')
+        SELECT lo_get(1)
+        SELECT dblink('x', 'SELECT 1')
+        SELECT * FROM dblink('x', 'SELECT 1') AS t(a int)
+        SELECT set_config('statement_timeout', '0', false)
+        SELECT table_to_xml('secrets', true, true, '')
+        SELECT database_to_xml(true, true, '')
+        SELECT cursor_to_xml('c', 1, true, true, '')
+        SELECT * FROM ts_stat('SELECT word FROM secrets')
+        SELECT pg_relation_size('secrets')
+        SELECT pg_get_viewdef('letters')
+        SELECT has_table_privilege('secrets', 'select')
+        SELECT to_regclass('secrets')
+        SELECT 'secrets'::regclass
+        SELECT CAST('secrets' AS regclass)
+        SELECT 'told'::regproc
+        SELECT NULL::secrets
+        SELECT NULL::public.secrets
+        SELECT json_populate_record(NULL::people, '{}')
+        SELECT json_populate_recordset(NULL::secrets, '[]')
+        SELECT row_security_active('people')
+        SELECT txid_current()
+        SELECT pg_current_xact_id()
+        SELECT inet_server_addr()
+        SELECT repeat('x', 2000000000)
+        SELECT array_fill(1, ARRAY[1000000000])
+        SELECT current_catalog
+        SELECT current_schema
+        SELECT current_role
+        SELECT user
+        SELECT system_user
+        SELECT 1 OPERATOR(pg_catalog.+) 1
+        COPY people TO STDOUT
+        COPY people TO PROGRAM 'cat'
+        COPY secrets FROM '/etc/passwd'
+        DO $$ BEGIN PERFORM pg_sleep(60); END $$
+        LISTEN a
+        NOTIFY a
+        LOCK TABLE people
+        RESET ALL
+        SHOW ALL
+        DISCARD ALL
+        LOAD 'x'
+        SELECT * FROM people FOR NO KEY UPDATE
+        SELECT * FROM people FOR KEY SHARE
+        SELECT U&'\\0027' , word FROM secrets
+        SELECT B'1', word FROM secrets
+        SELECT $a$x$a$, word FROM secrets
+        SELECT $1
+        SELECT * FROM JSON_TABLE('[]', '$' COLUMNS (a int))
+        SELECT * FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS b int)
+        SELECT xmlparse(document '<a/>')
+        SELECT * FROM pg_ls_logdir()
+        SELECT * FROM information_schema.role_table_grants
+        SELECT * FROM pg_logical_slot_get_changes('x', NULL, NULL)
+    """,
+    "mariadb": """
+        SELECT * FROM mysql.user
+        SELECT * FROM mysql.global_priv
+        SELECT * FROM performance_schema.threads
+        SELECT * FROM sys.processlist
+        SELECT * FROM information_schema.processlist
+        SELECT * FROM test.people
+        SELECT email FROM test.people
+        SELECT * FROM `test`.`people`
+        SELECT * FROM test . people
+        SELECT * FROM test./**/people
+        SELECT * FROM .people
+        SELECT test.people.email FROM test.people
+        SELECT * FROM People
+        SELECT * FROM PEOPLE
+        SELECT * FROM `secrets`
+        SELECT * FROM `people`, `secrets`
+        SELECT * FROM people STRAIGHT_JOIN secrets
+        SELECT * FROM secrets PARTITION (p0)
+        SELECT * FROM people FOR SYSTEM_TIME ALL
+        SELECT * FROM secrets USE INDEX (x)
+        SELECT SLEEP (60)
+        SELECT `sleep`(60)
+        SELECT GET_LOCK('a', 1)
+        SELECT RELEASE_LOCK('a')
+        SELECT IS_FREE_LOCK('a')
+        SELECT BENCHMARK(1000000000, MD5('a'))
+        SELECT LOAD_FILE(0x2f6574632f706173737764)
+        SELECT MASTER_POS_WAIT('a', 1)
+        SELECT 'a' INTO OUTFILE '/tmp/codeagent-never'
+        SELECT 'a' INTO DUMPFILE '/tmp/codeagent-never'
+        SELECT * FROM people INTO OUTFILE '/tmp/codeagent-never'
+        SELECT city FROM people LIMIT 1 INTO @city
+        SELECT @a := 1
+        SELECT @a
+        SELECT @@datadir
+        SELECT @@global.datadir
+        SELECT NEXT VALUE FOR numbers
+        SELECT LASTVAL(numbers)
+        SELECT told(city) FROM test.people
+        SELECT test.told('x')
+        SELECT USER()
+        SELECT CURRENT_USER()
+        SELECT SESSION_USER()
+        SELECT SCHEMA()
+        SELECT CONNECTION_ID()
+        SELECT LAST_INSERT_ID()
+        SELECT FOUND_ROWS()
+        SELECT EXTRACTVALUE('<a/>', '/a')
+        SELECT UPDATEXML('<a/>', '/a', 'b')
+        SELECT UUID_SHORT()
+        SELECT SYS_GUID()
+        SELECT DES_ENCRYPT('a')
+        SELECT REPEAT('x', 2000000000)
+        SELECT SPACE(2000000000), word FROM secrets
+        SELECT 1 /*!50000 , word FROM secrets */ FROM secrets
+        SELECT 1 /*M! , SLEEP(60) */ FROM secrets
+        SELECT /*+ MAX_EXECUTION_TIME(0) */ * FROM people
+        SELECT /*+ SET_VAR(sql_mode = '') */ * FROM people
+            SELECT SQL_CALC_FOUND_ROWS * FROM secrets
+        SELECT * FROM people PROCEDURE ANALYSE()
+        SELECT * FROM people LOCK IN SHARE MODE
+        SELECT * FROM people FOR UPDATE SKIP LOCKED
+        SELECT {fn SLEEP(60)}
+        SELECT {d '2020-01-01'}, word FROM secrets
+        SELECT N'x', word FROM secrets
+        SELECT _utf8'x', word FROM secrets
+        SELECT x'61', word FROM secrets
+        SELECT 0x61, word FROM secrets
+        SELECT b'1', word FROM secrets
+        SELECT "a\\", word, " FROM secrets
+        SELECT 'a\\'', word FROM secrets
+        SHOW TABLES
+        SHOW COLUMNS FROM people
+        SHOW GRANTS
+        SHOW VARIABLES
+        DESCRIBE people
+        DESC secrets
+        EXPLAIN people
+        HANDLER people OPEN
+        DO SLEEP(60)
+        KILL 1
+        LOAD DATA INFILE '/etc/passwd' INTO TABLE trips
+        USE mysql
+        LOCK TABLES people READ
+        FLUSH TABLES
+        RENAME TABLE trips TO x
+        SET GLOBAL general_log = 1
+        VALUES (SLEEP(60))
+        SELECT * FROM JSON_TABLE('[]', '$' COLUMNS (a INT PATH '$')) x
+        SELECT * FROM people LIMIT 1 PROCEDURE ANALYSE(1)
+        SELECT city FROM people LIMIT ROWS EXAMINED 1
+    """,
+}
+OF_DIALECT["mysql"] = OF_DIALECT["mariadb"]
+
+
+def statements(listed: str) -> list[str]:
+    return [line.strip(" ") for line in listed.split("\n") if line.strip(" ")]
+
+
+def hostile(dialect: str) -> list[str]:
+    """All that are refused in the dialect."""
+    return list(dict.fromkeys([*statements(REFUSED), *statements(OF_DIALECT[dialect])]))
