@@ -19,6 +19,7 @@ from jupyter_codeagent.agent.rules.registry import KEEP_VARIABLES, correct, with
 from jupyter_codeagent.agent.run_facts import (
     LOOPING,
     copied_names,
+    database_names,
     failed_to_convert,
     function_names,
     joined_notes,
@@ -46,7 +47,11 @@ async def begin_step(
         part = "" if run.steps else first_part(run.request.prompt)
         converted = "" if failed_to_convert(run) else conversions(deps.text_columns, run.request.prompt)
         beginning = prefill(
-            copied_names(run), functions=function_names(run), converted=converted, hint=hint, part=part
+            [*copied_names(run), *database_names(run)],
+            functions=function_names(run),
+            converted=converted,
+            hint=hint,
+            part=part,
         )
     window = context_window(run, deps)
     beyond = max(window.count(beginning.text) - PREFILL_TOKENS, 0) if window is not None else 0

@@ -20,7 +20,12 @@ LOOPING = "the reply repeated one passage without end and was stopped; write sho
 
 def function_names(run: AgentRun) -> list[str]:
     """Return the user's functions that code may call."""
-    return [stub.name for stub in run.manifest.tools if stub.policy != "deny"]
+    return [stub.name for stub in run.manifest.tools if stub.policy != "deny" and stub.kind == "function"]
+
+
+def database_names(run: AgentRun) -> list[str]:
+    """Return the user's databases that code may query."""
+    return [stub.name for stub in run.manifest.tools if stub.kind != "function"]
 
 
 def copied_names(run: AgentRun) -> list[str]:

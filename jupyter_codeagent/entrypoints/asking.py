@@ -111,6 +111,11 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
     asks = address_to_confirm(prepared.endpoint, prepared.settings.model)
     reads = [file.path for c in manifest.copied for file in c.reads]
     copied += [f"  would ask whether the sandbox may read {path}" for path in reads]
+    copied += [
+        f"  {stub.name}: not copied, the code would ask it in your kernel"
+        for stub in manifest.tools
+        if stub.kind != "function"
+    ]
     skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
     return "\n".join(
         [

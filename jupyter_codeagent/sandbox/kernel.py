@@ -186,7 +186,9 @@ class SandboxKernel:
 
     async def offer(self, tools: Sequence[ToolStub]) -> None:
         """See `protocol.Sandbox.offer`."""
-        described = [{"name": tool.name, "signature": tool.signature, "doc": tool.doc} for tool in tools]
+        described = [
+            {"name": tool.name, "signature": tool.signature, "doc": tool.doc, "kind": tool.kind} for tool in tools
+        ]
         await self._call("offer", {"tools": described}, max_bytes=ANSWER_BYTES)
 
     async def explore(self, request: ExplorationRequest) -> str:

@@ -22,6 +22,7 @@ from jupyter_codeagent.session.preparation import PreparedRerun, RunPreparation
 from jupyter_codeagent.session.refinement import Refinements
 from jupyter_codeagent.session.reproduction import RerunWatcher
 from jupyter_codeagent.session.run_log import RunLog
+from jupyter_codeagent.tools.prompt_lines import calls_text
 from jupyter_codeagent.types.errors import DeniedError, StoppedError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import KEPT_STATES, AgentRun
@@ -88,8 +89,9 @@ class Branches:
 
     def _run_again(self, known: AgentRun, origin: CellOrigin, display: CellDisplay) -> str:
         """Run the program of an earlier run; return why its variables are missing, empty if they are there."""
-        if called := {tool.name for tool in known.manifest.tools} & {*code_effects(known.code).reads}:
-            return f"{_quoted(known)} was not run again: it calls a function of yours ({min(called)})"
+        stubs = {tool.name: tool for tool in known.manifest.tools}
+        if called := {*stubs} & {*code_effects(known.code).reads}:
+            return f"{_quoted(known)} was not run again: {calls_text(stubs[min(called)])} ({min(called)})"
         names = [copied.name for copied in known.manifest.copied]
         prepared = self.preparation.prepare_rerun(names, origin, self.refinements.options_of(known.id))
         if _is_in_live_variables(known, prepared):

@@ -50,7 +50,7 @@ from jupyter_codeagent.tools.ask_model import offered
 from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.approvals import Grant
-from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, UsageError
+from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, UsageError, VariableError
 from jupyter_codeagent.types.house_rules import HouseRules
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.options import ExploreOptions, RunOptions
@@ -66,6 +66,7 @@ from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 HIDDEN = "it is hidden"
+NO_DATABASES_WITH_CANDIDATES = "--vars {name}: a database is queried by one program: leave --candidates out."
 NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"
 
 
@@ -336,6 +337,16 @@ class RunPreparation:
         summaries = described(variables if asks_model else named)
         relations = self.live_context.relations(summaries, variables, prompt, settings) if asks_model else ()
         selection = self._select(variables, summaries, relations, prompt, options, settings, origin)
+        if selection.databases and not asks_model:
+            name = next(iter(selection.databases))
+            raise VariableError(f"{name!r} is a database, which is asked in the kernel alone")
+        databases = {
+            name: self.tools.databases.find(name, variables[name], labels)
+            for name, labels in selection.databases.items()
+        }
+        if databases and options.candidates > 1:
+            raise UsageError(NO_DATABASES_WITH_CANDIDATES.format(name=next(iter(databases))))
+        tools = {**tools, **{name: database.tool for name, database in databases.items()}}
         manifest = self.workspace.export(
             selection.values,
             selection.names,
@@ -349,7 +360,11 @@ class RunPreparation:
             own=self.run_log.made_by_cell(origin.cell_id) | set(options.returns),
             taken=self.live.everything(),
         )
-        summaries = live.hidden.without_names(selection.described(summaries, manifest, described), variables)
+        summaries = tuple(
+            databases[summary.name].described(summary) if summary.name in databases else summary
+            for summary in selection.described(summaries, manifest, described)
+        )
+        summaries = live.hidden.without_names(summaries, variables)
         summaries = masked_summaries(summaries, self.live.everything())
         manifest, notes = selection.complete(manifest), (*selection.run_notes, *server_notes)
         if tools and options.candidates == 1:

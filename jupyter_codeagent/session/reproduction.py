@@ -22,6 +22,7 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.given_code import run_given_code
 from jupyter_codeagent.session.preparation import PreparedRerun
 from jupyter_codeagent.session.run_request import new_run
+from jupyter_codeagent.tools.prompt_lines import calls_text
 from jupyter_codeagent.types.errors import SandboxError
 from jupyter_codeagent.types.run import AgentRun, Phase, Step
 from jupyter_codeagent.types.tagged_text import TaggedText
@@ -170,7 +171,7 @@ def _obstacle(program: Program, missing: Mapping[str, str]) -> str:
     result = program.result
     if not result.source.strip():
         return NO_CODE
-    tools = {tool.name for tool in result.run.manifest.tools} if result.run is not None else set()
-    if called := [name for name in program.effects.reads if name in tools]:
-        return f"it calls a function of yours: {called[0]}"
+    stubs = {tool.name: tool for tool in result.run.manifest.tools} if result.run is not None else {}
+    if called := [name for name in program.effects.reads if name in stubs]:
+        return f"{calls_text(stubs[called[0]])}: {called[0]}"
     return next((f"{name} could not be copied: {missing[name]}" for name in program.needs if name in missing), "")

@@ -53,7 +53,7 @@ from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.tools.ask_model import ModelQuestions
 from jupyter_codeagent.tools.broker import ToolCallBroker
-from jupyter_codeagent.tools.prompt_lines import calls_note, replay_notes
+from jupyter_codeagent.tools.prompt_lines import calls_note, queries_note, replay_notes
 from jupyter_codeagent.types.errors import (
     CodeAgentError,
     DeniedError,
@@ -369,7 +369,10 @@ def _with_call_notes(run: AgentRun, broker: ToolCallBroker, questions_note: str)
         return run
     # The calls of a replay that failed, so that the model continued.
     recorded = replay_notes(broker)[:1] if broker.replayed and not run.replayed_from else ()
-    notes = [note for note in (*recorded, calls_note(broker.of_run), questions_note) if note]
+    databases = {stub.name for stub in run.manifest.tools if stub.kind != "function"}
+    called = [call for call in broker.of_run if call.tool not in databases or call.status != "ok"]
+    asked = queries_note(run.manifest.tools, broker.of_run)
+    notes = [note for note in (*recorded, calls_note(called), asked, questions_note) if note]
     return replace(run, notes=(*run.notes, *notes))
 
 

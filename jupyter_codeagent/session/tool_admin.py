@@ -10,6 +10,7 @@ from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.tools.ask_model import NAME as ASK_MODEL
 from jupyter_codeagent.tools.ask_model import ModelQuestions
+from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
@@ -30,6 +31,7 @@ class ToolAdmin:
         self._questions = questions
         self.registry = REGISTRY
         self.servers = McpServers(background.run)
+        self.databases = LiveDatabases()
 
     def all(self) -> dict[str, Tool]:
         """Return the functions of this kernel and of its MCP servers, by name.

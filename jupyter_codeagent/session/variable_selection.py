@@ -10,7 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_codeagent.sandbox.data.condition import Condition, parse_condition
-from jupyter_codeagent.sandbox.data.engines import engine_of, fetch, format_copy_advice, is_database
+from jupyter_codeagent.sandbox.data.engines import (
+    engine_of,
+    fetch,
+    format_copy_advice,
+    is_database,
+    library_of,
+)
 from jupyter_codeagent.sandbox.data.lazy_plans import Plan, is_lazy, make_plan
 from jupyter_codeagent.sandbox.data.limits import estimated_bytes, format_too_large
 from jupyter_codeagent.sandbox.data.subset import Subset, SubsetRequest, supports_subset, take_subset
@@ -42,6 +48,8 @@ class VariableSelection:
     narrowed: frozenset[str] = frozenset()
     """Variables of which the sandbox has other rows or columns than the live kernel: they are described again."""
     skipped: tuple[SkippedVariable, ...] = ()
+    databases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Databases that the code queries where they lie -> the tables and columns that are named, none for all."""
 
     def complete(self, manifest: Manifest) -> Manifest:
         """Return the manifest with what is known here of the variables that were copied."""
@@ -60,7 +68,7 @@ class VariableSelection:
         Requested variables that could not be copied are among them: code that needs one fails with a clear error.
         A lazy variable has the columns of its plan if the plan was copied.
         """
-        known = {*self.names, *(skipped.name for skipped in self.skipped)}
+        known = {*self.names, *self.databases, *(skipped.name for skipped in self.skipped)}
         copied = {copy.name for copy in manifest.copied}
         parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
         again: dict[str, VariableSummary] = {summary.name: summary for summary in describe(parts)} if parts else {}
@@ -119,19 +127,28 @@ def select_variables(
         names, skipped = _by_prompt(variables, sized, prompt, default, max_bytes)
     names = tuple(dict.fromkeys((*names, *always)))
     required = options.variables is not None
-    chosen = _Parts(variables, wanted, required=required, max_bytes=max_bytes, ask=ask, is_dry=options.dry_run)
+    chosen = _Parts(
+        variables,
+        wanted,
+        required=required,
+        max_bytes=max_bytes,
+        ask=ask,
+        is_dry=options.dry_run,
+        named=(*names,) if required else always,
+    )
     for name in names:
         chosen.take(name)
     if where is not None:
         _check_used(where, [variables[name] for name in names if name in variables], chosen.notes)
     return VariableSelection(
-        names=tuple(name for name in names if name not in chosen.left_out),
+        names=tuple(name for name in names if name not in chosen.left_out | {*chosen.databases}),
         values={**variables, **chosen.values},
         required=required,
         notes=chosen.notes,
         plans=chosen.plans,
         narrowed=frozenset(chosen.values) - frozenset(chosen.plans),
         skipped=(*skipped, *chosen.skipped),
+        databases=chosen.databases,
     )
 
 
@@ -147,8 +164,10 @@ class _Parts:
         max_bytes: int,
         ask: AskForFiles,
         is_dry: bool,
+        named: Sequence[str],
     ) -> None:
         self._is_dry = is_dry
+        self._named = frozenset(named)
         self._variables = variables
         self._wanted = wanted
         self._required = required
@@ -157,6 +176,7 @@ class _Parts:
         self.values: dict[str, Any] = {}
         self.notes: dict[str, str] = {}
         self.plans: dict[str, Plan] = {}
+        self.databases: dict[str, tuple[str, ...]] = {}
         self.skipped: list[SkippedVariable] = []
 
     @property
@@ -175,7 +195,9 @@ class _Parts:
 
     def _take(self, name: str, value: Any, wanted: SubsetRequest) -> None:
         engine = engine_of(value)
-        if is_lazy(value):
+        if name in self._named and library_of(value) is not None and not self._is_over_files(name, value, wanted):
+            self._take_database(name, value, wanted)
+        elif is_lazy(value):
             plan = make_plan(name, value, wanted, max_bytes=self._max_bytes)
             if plan.files:
                 self._ask(name, plan.files)
@@ -196,6 +218,25 @@ class _Parts:
             used, left_out = without_unused(name, part.value)
             if note := "; ".join(note for note in (part.note, left_out) if note):
                 self._keep(name, used, note)
+
+    def _is_over_files(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
+        """Check for a DuckDB connection that the sandbox can open itself: views over files, or one file to read."""
+        if wanted or not is_lazy(value):
+            return False
+        try:
+            make_plan(name, value, wanted, max_bytes=self._max_bytes)
+        except VariableError:
+            return False
+        return True
+
+    def _take_database(self, name: str, value: Any, wanted: SubsetRequest) -> None:
+        if wanted.sample is not None or wanted.where is not None:
+            raise VariableError(f"{name!r} is a database, which the code queries: leave --sample and --where out.")
+        if self._is_dry and library_of(value) == "sqlalchemy":
+            reason = "a dry run asks no database for its tables; a run would have the code query it"
+            self.skipped.append(SkippedVariable(name=name, reason=reason))
+        else:
+            self.databases[name] = wanted.columns
 
     def _keep(self, name: str, value: Any, note: str) -> None:
         self.values[name] = value

@@ -82,6 +82,9 @@ class CallDecider:
 
     def _proposal(self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest) -> Proposal:
         at = f"Line {request.line} of the program" if request.line is not None else "The program"
+        what = f"calls your function {tool.name}{tool.stub.signature}"
+        if tool.stub.kind != "function":
+            what = f"asks your database {tool.name}"
         code = call_text(tool.name, outline, max_chars=PROPOSED_CHARS)
         together = f" It makes {request.together} calls of it at once." if request.together > 1 else ""
         in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
@@ -93,7 +96,7 @@ class CallDecider:
             run_id=self._run_id,
             kind="call",
             code=code.text,
-            note=f"{at} calls your function {tool.name}{tool.stub.signature}.{together}{in_brief}",
+            note=f"{at} {what}.{together}{in_brief}",
             calls=request.together,
             lasting=() if is_unsure else (grant_of(tool),),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ MAX_DESCRIBED_TOKENS = 500
 MAX_TOKENS = 800
 """Budget of the lines of all functions; those that exceed both are found by `tools.search` while the code runs."""
 MAX_LISTED = 3
+ROWS = re.compile(r"DataFrame (\d{1,9})x")
 HEADING = "Functions you can call; they run outside and return data:"
 
 
@@ -62,7 +64,7 @@ def functions_text(stubs: Sequence[ToolStub]) -> str:
 
     The lines have as much of each docstring as the budget allows: all of it, its first paragraph or sentence.
     """
-    allowed = [stub for stub in stubs if stub.policy != "deny"]
+    allowed = [stub for stub in stubs if stub.policy != "deny" and stub.kind == "function"]
     if not allowed:
         return ""
     for length in get_args(DocLength):
@@ -102,6 +104,28 @@ def replay_notes(broker: ToolCallBroker) -> tuple[str, ...]:
 def _listed(calls: Sequence[ToolCall]) -> str:
     listed = ", ".join(call.call for call in calls[:MAX_LISTED])
     return f"{listed} and {len(calls) - MAX_LISTED} more" if len(calls) > MAX_LISTED else listed
+
+
+def calls_text(stub: ToolStub) -> str:
+    """Return why code that uses a stub is not run again."""
+    return "it calls a function of yours" if stub.kind == "function" else "it asks a database of yours"
+
+
+def queries_note(stubs: Sequence[ToolStub], calls: Sequence[ToolCall]) -> str:
+    """Return ``asked db: 2 queries, 17 rows returned in 0.3 s``; replayed results do not count."""
+    parts = []
+    for stub in stubs:
+        made = [
+            call
+            for call in calls
+            if stub.kind != "function" and (call.tool, call.status) == (stub.name, "ok") and not call.earlier
+        ]
+        if made:
+            rows = sum(int(found[1]) for call in made if (found := ROWS.match(call.result)))
+            queries = "1 query" if len(made) == 1 else f"{len(made)} queries"
+            seconds = sum(call.duration_s for call in made)
+            parts.append(f"{stub.name}: {queries}, {rows:,} {'row' if rows == 1 else 'rows'} in {seconds:.1f} s")
+    return f"asked {', '.join(parts)}" if parts else ""
 
 
 def calls_note(calls: Sequence[ToolCall]) -> str:

@@ -10,14 +10,15 @@ cannot be kept to reading, so the user has to allow writes, and approves each qu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from jupyter_codeagent.sandbox.data.engines import Library, library_of
 from jupyter_codeagent.tools.databases import rows
-from jupyter_codeagent.tools.databases.duckdb import duckdb_found, duckdb_tables, run_duckdb
-from jupyter_codeagent.tools.databases.rows import Run
+from jupyter_codeagent.tools.databases.duckdb import duckdb_found, duckdb_tables, frame_taken, run_duckdb
+from jupyter_codeagent.tools.databases.rows import Rows, Run
 from jupyter_codeagent.tools.databases.servers import (
     check_engine,
     check_without_approval,
@@ -25,7 +26,7 @@ from jupyter_codeagent.tools.databases.servers import (
     engine_tables,
     run_engine,
 )
-from jupyter_codeagent.tools.databases.shared import SharedTables, Wanted, shared_tables
+from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, Wanted, shared_tables
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_found, sqlite_tables
 from jupyter_codeagent.tools.databases.statements import require_sqlglot
 from jupyter_codeagent.tools.registry import REGISTRY
@@ -39,6 +40,16 @@ if TYPE_CHECKING:
 MAX_SCHEMA_CHARS = 1500
 """Size of the tables and columns in the prompt."""
 Query = Callable[[str], "pd.DataFrame"]
+FIND: Mapping[Library, Callable[[Any, Sequence[str]], Sequence[KnownTable]]] = {
+    "sqlite3": sqlite_found,
+    "duckdb": duckdb_found,
+    "sqlalchemy": engine_found,
+}
+TABLES: Mapping[Library, Callable[[Any], Iterator[tuple[str, Sequence[str]]]]] = {
+    "sqlite3": sqlite_tables,
+    "duckdb": duckdb_tables,
+    "sqlalchemy": engine_tables,
+}
 
 
 def sql_tool(
@@ -80,16 +91,20 @@ def sql_tool(
     if tables is not None:
         if allow_writes:
             raise UsageError("sql_tool: tables= is for reading; a statement that writes may reach all of them.")
-        require_sqlglot("tables=")
-    run, text = _driver(connection, tables, allow_writes=allow_writes, timeout_s=timeout_s)
+        require_sqlglot("sql_tool(…, tables=…)")
+    driver = driver_of(connection)
+    if driver is None:
+        raise UsageError(
+            f"sql_tool: a {type(connection).__name__} is neither a SQLAlchemy engine nor a DuckDB or sqlite3 "
+            "connection."
+        )
+    driver.check(allow_writes=allow_writes)
+    shared = None if tables is None else shared_tables(tables, driver.dialect, driver.find)
+    run = driver.run(shared, allow_writes=allow_writes, timeout_s=timeout_s)
+    text = tables_text(driver.tables() if shared is None else shared.listed())
 
     def query(sql: str) -> pd.DataFrame:
-        import pandas as pd
-
-        columns, found = run(sql, _needs_no_approval(query))
-        if len(found) > rows.MAX_ROWS:
-            raise ValueError(f"more than {rows.MAX_ROWS:,} rows: aggregate or filter in the query")
-        return pd.DataFrame.from_records([tuple(row) for row in found], columns=list(columns))
+        return frame_of(run(sql, _needs_no_approval(query)))
 
     query.__name__ = name
     what = "Rows of one SQL statement" if allow_writes else "Rows of one SELECT"
@@ -100,7 +115,7 @@ def sql_tool(
             raise UsageError(
                 "sql_tool: with allow_writes=True each query is asked for; policy='auto' is for reading."
             )
-        require_sqlglot("policy='auto'")
+        require_sqlglot("sql_tool(…, policy='auto')")
         if hasattr(connection, "dialect"):
             check_without_approval(connection)
 
@@ -116,36 +131,73 @@ def _needs_no_approval(query: Query) -> bool:
     return any(tool.function is query and tool.stub.policy == "auto" for tool in REGISTRY.tools().values())
 
 
-def _driver(
-    connection: Any, wanted: Wanted | None, *, allow_writes: bool, timeout_s: float | None
-) -> tuple[Run, str]:
-    """Return how a statement runs, and the tables as text."""
-    kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(connection).__mro__}
-    if "sqlite3.Connection" in kinds:
-        run, dialect = partial(run_sqlite, connection), "sqlite"
-        find, tables = partial(sqlite_found, connection), partial(sqlite_tables, connection)
-    elif kinds & {"duckdb.DuckDBPyConnection", "_duckdb.DuckDBPyConnection"}:
-        run, dialect = partial(run_duckdb, connection), "duckdb"
-        find, tables = partial(duckdb_found, connection), partial(duckdb_tables, connection)
-    elif "sqlalchemy.Engine" in kinds:
-        check_engine(connection, allow_writes=allow_writes)
-        run, dialect = partial(run_engine, connection, timeout_s=timeout_s), connection.dialect.name
-        find, tables = partial(engine_found, connection), partial(engine_tables, connection)
-    else:
-        raise UsageError(
-            f"sql_tool: a {type(connection).__name__} is neither a SQLAlchemy engine nor a DuckDB or sqlite3 "
-            "connection."
-        )
-    shared = None if wanted is None else shared_tables(wanted, dialect, find)
-    listed = tables() if shared is None else _listed(shared)
-    return partial(run, allow_writes=allow_writes, shared=shared), _tables_text(listed)
+@dataclass(frozen=True, kw_only=True)
+class Driver:
+    """How to query one database of the user's."""
+
+    connection: Any
+    library: Library
+    dialect: str
+    """As SQLAlchemy names it."""
+    find: Callable[[Sequence[str]], Sequence[KnownTable]]
+    """Returns the tables of a name, given by its parts; all tables for no parts."""
+    tables: Callable[[], Iterator[tuple[str, Sequence[str]]]]
+    """Returns all tables with their columns."""
+
+    def check(self, *, allow_writes: bool) -> None:
+        """Raise UsageError for a connection with which queries cannot be kept to reading."""
+        if self.library == "sqlalchemy":
+            check_engine(self.connection, allow_writes=allow_writes)
+
+    def run(self, shared: SharedTables | None, *, allow_writes: bool, timeout_s: float | None) -> Run:
+        if self.library == "sqlite3":
+            return partial(run_sqlite, self.connection, allow_writes=allow_writes, shared=shared)
+        if self.library == "duckdb":
+            return partial(run_duckdb, self.connection, allow_writes=allow_writes, shared=shared)
+        return partial(run_engine, self.connection, allow_writes=allow_writes, timeout_s=timeout_s, shared=shared)
+
+    def frames(self, shared: SharedTables, *, timeout_s: float) -> Query:
+        """Return the function of a checked statement that returns its rows, as the library's own calls would."""
+        if self.library == "duckdb":
+            return lambda sql: run_duckdb(
+                self.connection, sql, True, allow_writes=False, shared=shared, take=frame_taken
+            )
+        run = self.run(shared, allow_writes=False, timeout_s=timeout_s)
+        return lambda sql: frame_of(run(sql, True))
 
 
-def _listed(shared: SharedTables) -> Iterator[tuple[str, Sequence[str]]]:
-    return ((table.name, table.columns) for table in shared.by_name.values())
+def driver_of(connection: Any) -> Driver | None:
+    """Return how to query this database, by the name of its type; None for any other value."""
+    library = library_of(connection)
+    if library is None:
+        return None
+    dialects = {"sqlite3": "sqlite", "duckdb": "duckdb"}
+    return Driver(
+        connection=connection,
+        library=library,
+        dialect=dialects.get(library) or str(connection.dialect.name),
+        find=partial(FIND[library], connection),
+        tables=partial(TABLES[library], connection),
+    )
 
 
-def _tables_text(tables: Iterator[tuple[str, Sequence[str]]]) -> str:
+def frame_of(found: Rows) -> pd.DataFrame:
+    """Return the rows as a frame.
+
+    Raises
+    ------
+    ValueError
+        There are too many.
+    """
+    import pandas as pd
+
+    columns, values = found
+    if len(values) > rows.MAX_ROWS:
+        raise ValueError(f"more than {rows.MAX_ROWS:,} rows: aggregate or filter in the query")
+    return pd.DataFrame.from_records([tuple(row) for row in values], columns=list(columns))
+
+
+def tables_text(tables: Iterable[tuple[str, Sequence[str]]]) -> str:
     """Return ``flights(year, month), planes(tailnum)``, cut if it is long."""
     text = ", ".join(f"{table}({', '.join(columns)})" for table, columns in tables)
     return text if len(text) <= MAX_SCHEMA_CHARS else f"{text[:MAX_SCHEMA_CHARS].rpartition(', ')[0]}, …"

@@ -115,15 +115,23 @@ ToolPolicy = Literal["auto", "ask", "deny"]
 """Policy for calls of one tool: run at once · run after an approval · never run."""
 
 
+StubKind = Literal["function", "duckdb", "sqlite3", "sqlalchemy"]
+"""A function, or a database of the live kernel by the library of its connection."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolStub:
-    """A function of the live kernel that the sandbox may call, as the prompt describes it."""
+    """A function of the live kernel that the sandbox may call, as the prompt describes it.
+
+    Or a database that it may query: it has the methods of its connection there, and each query is a call.
+    """
 
     name: str
     signature: str
     """Python signature: ``(origin: str, day: str = 'today') -> DataFrame``, with ``...`` for complex defaults."""
     doc: str = ""
     policy: ToolPolicy = "ask"
+    kind: StubKind = "function"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,15 +8,20 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import sqlalchemy
 from database_servers import OWNER, READER, engine_of, mariadb, missing_servers, postgresql
 from hostile_sql import HIDDEN, SECRET, SHARED, hostile, statements
+from pandas.testing import assert_frame_equal
 
+from jupyter_codeagent.sandbox.guest.databases import create_database
+from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
 from jupyter_codeagent.tools.timeouts import ended_by_signals
@@ -325,6 +330,34 @@ def test_tables_that_cannot_be_shared_are_named_when_the_function_is_made(reader
     for view in ("by_function", "by_sleep"):  # what a view calls is checked, too
         with pytest.raises(PermissionError):
             sql_tool(reader, policy="auto", tables=[view])(f"SELECT * FROM {view}")
+
+
+def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_with_the_same_figures(
+    reader: Any,
+) -> None:
+    found = LiveDatabases().find("db", reader, ["people.city", "people.age", "trips"])
+    assert found.tool.stub.policy == "ask", "others wait for a server, too"
+    assert (
+        "with the tables people (city VARCHAR(20), age INTEGER); trips (city VARCHAR(20), n INTEGER)"
+        in found.headline
+    )
+    stand_in: Any = create_database(
+        lambda _, arguments: found.tool.function(arguments["sql"]), "db", "", found.tool.stub.kind
+    )
+    for sql in (
+        "SELECT * FROM trips ORDER BY n",
+        "SELECT t.city, AVG(n) AS mean, MAX(age) AS age FROM trips t LEFT JOIN people p ON p.city = t.city "
+        "GROUP BY t.city ORDER BY t.city",
+        "SELECT city, n, RANK() OVER (PARTITION BY city ORDER BY n) AS place FROM trips ORDER BY city, place",
+        "SELECT CURRENT_DATE AS day, NULL AS nothing, 1 > 0 AS yes",
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the sandbox does not show either
+            asked = pd.read_sql(sql, stand_in)
+        with reader.connect() as opened:
+            assert_frame_equal(asked, pd.read_sql(sqlalchemy.text(sql), opened))
+    with pytest.raises(Exception, match=r"(?i)email"):
+        found.tool.function("SELECT email FROM people")
 
 
 def test_a_query_has_a_connection_of_its_own_and_leaves_nothing_in_those_of_the_user(reader: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from jupyter_codeagent.sandbox.data.condition import Condition
 from jupyter_codeagent.sandbox.data.subset import SEED, Subset, SubsetRequest
@@ -38,18 +38,33 @@ def engine_of(value: object) -> Engine | None:
     return None
 
 
+Library = Literal["duckdb", "sqlite3", "sqlalchemy"]
+
+
+def library_of(value: object) -> Library | None:
+    """Return the library of a connection to a database that code can query; None for any other value."""
+    kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(value).__mro__}
+    return next((library for kind, library in CONNECTIONS.items() if kind in kinds), None)
+
+
 def is_database(value: object) -> bool:
-    """Check for a SQLAlchemy engine or connection: it has no rows of its own, only results of queries."""
+    """Check for a connection to a database: it has no rows of its own, only results of queries."""
     kind = type(value)
-    return kind.__module__.partition(".")[0] == "sqlalchemy" and kind.__name__ in ("Engine", "Connection")
+    is_opened = kind.__module__.partition(".")[0] == "sqlalchemy" and kind.__name__ == "Connection"
+    return is_opened or library_of(value) is not None
 
 
 def format_copy_advice(name: str, value: object) -> str:
     """Return why the value is not copied as it is, and what to write instead."""
+    if library_of(value) is not None:
+        return (
+            f"{name!r} is a database, which is not copied: `--vars {name}` lets the code query it; or run your "
+            f"query first, such as t = pd.read_sql('SELECT …', {name}), and name its result."
+        )
     if is_database(value):
         return (
-            f"{name!r} is a database {type(value).__name__.lower()}, which cannot be copied (the sandbox has no "
-            f"network): run your query first, such as t = pd.read_sql('SELECT …', {name}), and name its result."
+            f"{name!r} is a connection of SQLAlchemy, which cannot be copied: name its engine, or run your query "
+            f"first, such as t = pd.read_sql('SELECT …', {name}), and name its result."
         )
     engine = engine_of(value)
     kind = engine.name if engine is not None else type(value).__name__
@@ -180,6 +195,12 @@ RAY = Engine(
     fetch=lambda dataset, rows: dataset.limit(rows).to_pandas(),
     rows_label="the first rows, not a random sample",
 )
+CONNECTIONS: dict[tuple[str, str], Library] = {
+    ("duckdb", "DuckDBPyConnection"): "duckdb",
+    ("_duckdb", "DuckDBPyConnection"): "duckdb",
+    ("sqlite3", "Connection"): "sqlite3",
+    ("sqlalchemy", "Engine"): "sqlalchemy",
+}
 ENGINES: dict[tuple[str, str], Engine] = {
     ("dask", "DataFrame"): DASK,
     ("dask_expr", "DataFrame"): DASK,

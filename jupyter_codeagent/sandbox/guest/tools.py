@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
+from .databases import create_database
 from .load import load_value
 from .send import pack
 
@@ -190,7 +191,7 @@ def create_offers(shell: Any) -> dict[str, Any]:
 
 
 def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered: dict[str, Any]) -> None:
-    """Bind a stub for each of `described` (name, signature, doc) in the shell's namespace.
+    """Bind a stub for each of `described` (name, signature, doc, kind) in the shell's namespace.
 
     `offered` comes from `create_offers`; stubs that are no longer described are removed. Stubs do not count as
     variables of the code.
@@ -200,9 +201,13 @@ def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered
         shell.user_ns_hidden.pop(name, None)
     offered.clear()
     for one in described:
-        offered[one["name"]] = Stub(channel, one["name"], one["signature"], one["doc"])
-    if described:
+        if one["kind"] == "function":
+            offered[one["name"]] = Stub(channel, one["name"], one["signature"], one["doc"])
+    if offered:
         offered["tools"] = Tools(channel, offered.values())
+    for one in described:
+        if one["kind"] != "function":
+            offered[one["name"]] = create_database(channel.call, one["name"], one["doc"], one["kind"])
     shell.user_ns.update(offered)
     shell.user_ns_hidden.update(offered)
 

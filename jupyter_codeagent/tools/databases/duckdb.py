@@ -11,18 +11,24 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_codeagent.sandbox.data.duckdb_plan import BY_EXTENSION, READERS, split_view
-from jupyter_codeagent.tools.databases.rows import Rows, fetched
+from jupyter_codeagent.tools.databases.rows import MAX_BYTES, MAX_ROWS, fetched
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import VariableError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Taken = TypeVar("Taken")
+VECTORS_AT_ONCE = 32
+"""Of 2,048 rows each."""
 TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "duckdb_tables", "duckdb_columns", "duckdb_views"}
 )
@@ -47,10 +53,14 @@ def run_duckdb(
     *,
     allow_writes: bool,
     shared: SharedTables | None = None,
-) -> Rows:
-    """Run a query on a thread of its own: DuckDB checks for signals so rarely that a Stop could take a minute."""
+    take: Callable[[Any], Taken] = fetched,  # type: ignore[assignment]  # a default of a type variable
+) -> Taken:
+    """Run a query on a thread of its own: DuckDB checks for signals so rarely that a Stop could take a minute.
+
+    `take` makes the result of the cursor that has run it: its rows, or a frame (`frame_taken`).
+    """
     with closing(connection.cursor()) as cursor, ThreadPoolExecutor(1, "codeagent-duckdb") as thread:
-        running = thread.submit(_query, cursor, sql, without_approval, allow_writes, shared)
+        running = thread.submit(lambda: take(_queried(cursor, sql, without_approval, allow_writes, shared)))
         try:
             return running.result()
         except BaseException:
@@ -58,7 +68,8 @@ def run_duckdb(
             raise
 
 
-def _query(cursor: Any, sql: str, without_approval: bool, allow_writes: bool, shared: SharedTables | None) -> Rows:
+def _queried(cursor: Any, sql: str, without_approval: bool, allow_writes: bool, shared: SharedTables | None) -> Any:
+    """Return the cursor that has run the query."""
     try:
         # Only on this cursor: `FROM df` is not a variable of yours.
         cursor.execute("SET python_enable_replacements = false")
@@ -80,7 +91,32 @@ def _query(cursor: Any, sql: str, without_approval: bool, allow_writes: bool, sh
         if statement is not None:
             sql = statement.text if shared is None else shared.narrowed(statement)
         cursor.execute("BEGIN TRANSACTION READ ONLY")
-    return fetched(cursor.execute(sql))
+    return cursor.execute(sql)
+
+
+def frame_taken(cursor: Any) -> pd.DataFrame:
+    """Return the frame that DuckDB itself makes of the rows, as `con.sql(…).df()` does.
+
+    Raises
+    ------
+    ValueError
+        There are too many rows, or too large ones.
+    """
+    import pandas as pd
+
+    parts: list[pd.DataFrame] = [cursor.fetch_df_chunk(VECTORS_AT_ONCE)]
+    rows, size_bytes = len(parts[0]), _size_bytes(parts[0])
+    while len(parts[-1]):
+        if rows > MAX_ROWS or size_bytes > MAX_BYTES:
+            limit = f"{MAX_ROWS:,} rows" if rows > MAX_ROWS else f"{MAX_BYTES >> 20} MiB"
+            raise ValueError(f"more than {limit}: aggregate, filter or choose columns in the query")
+        parts.append(cursor.fetch_df_chunk(VECTORS_AT_ONCE))
+        rows, size_bytes = rows + len(parts[-1]), size_bytes + _size_bytes(parts[-1])
+    return parts[0] if len(parts) == 1 else pd.concat(parts[:-1], ignore_index=True)
+
+
+def _size_bytes(frame: pd.DataFrame) -> int:
+    return int(frame.memory_usage(deep=True).sum())
 
 
 # A user's macro with the name of a DuckDB function would answer in its place: hence `system.main`.
@@ -326,19 +362,23 @@ def duckdb_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def duckdb_found(connection: Any, parts: Sequence[str]) -> list[KnownTable]:
-    """Return the tables and views of this name: ``trips``, ``sales.trips``, ``other.sales.trips``."""
+    """Return the tables and views of this name: ``trips``, ``sales.trips``, ``other.sales.trips``.
+
+    All of them for no parts.
+    """
     with closing(connection.cursor()) as cursor:
         columns = cursor.execute(
-            "SELECT database_name, schema_name, table_name, column_name FROM duckdb_columns() "
-            "WHERE NOT internal AND database_name <> 'temp' ORDER BY column_index"
+            "SELECT database_name, schema_name, table_name, column_name, data_type FROM duckdb_columns() "
+            "WHERE NOT internal AND database_name <> 'temp' ORDER BY table_name, column_index"
         ).fetchall()
-    *around, name = [part.lower() for part in parts]
-    found: dict[tuple[str, ...], list[str]] = {}
-    for *source, column in columns:
+    *around, name = [part.lower() for part in parts] or [""]
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for *source, column, kind in columns:
         database, schema, table = (part.lower() for part in source)
-        if table == name and around in ([], [schema], [database], [database, schema]):
-            found.setdefault(tuple(source), []).append(column)
-    return [KnownTable(source=source, columns=tuple(labels)) for source, labels in found.items()]
+        is_wanted = table == name and around in ([], [schema], [database], [database, schema])
+        if is_wanted or not parts:
+            found.setdefault(tuple(source), {})[column] = kind
+    return [KnownTable(source=source, columns=labels) for source, labels in found.items()]
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:

@@ -290,19 +290,28 @@ def _listed(words: frozenset[str]) -> str:
 
 
 def engine_found(engine: Any, parts: Sequence[str]) -> list[KnownTable]:
-    """Return the table or view of this name: ``trips``, ``sales.trips``."""
+    """Return the table or view of this name, ``trips`` or ``sales.trips``; those of its schema for no parts."""
     import sqlalchemy
 
     with own_connection(engine) as opened:
         if engine.dialect.name == "sqlite":
             return sqlite_found(opened.connection.driver_connection, parts)
         inspector = sqlalchemy.inspect(opened)
-        *around, name = parts
+        *around, name = parts or [""]
         schema = ".".join(around) or inspector.default_schema_name
-        if name not in {*inspector.get_table_names(schema), *inspector.get_view_names(schema)}:
+        if around and schema not in inspector.get_schema_names():
             return []
-        columns = tuple(str(column["name"]) for column in inspector.get_columns(name, schema))
-        return [KnownTable(source=(*filter(None, [schema]), name), columns=columns)]
+        known = [*inspector.get_table_names(schema), *inspector.get_view_names(schema)]
+        return [
+            KnownTable(
+                source=(*filter(None, [schema]), table),
+                columns={
+                    str(column["name"]): str(column["type"]) for column in inspector.get_columns(table, schema)
+                },
+            )
+            for table in known
+            if table == name or not parts
+        ]
 
 
 def engine_tables(engine: Any) -> Iterator[tuple[str, Sequence[str]]]:

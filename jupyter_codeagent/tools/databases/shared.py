@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from jupyter_codeagent.tools.databases.statements import Statement, checked
 from jupyter_codeagent.types.errors import UsageError
@@ -32,7 +32,8 @@ class KnownTable:
 
     source: tuple[str, ...]
     """Its whole name: schema and table, in DuckDB the database before them."""
-    columns: tuple[str, ...]
+    columns: Mapping[str, str]
+    """Name -> type, as the database names it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,8 @@ class SharedTable:
     """Under which queries read it."""
     source: tuple[str, ...]
     columns: tuple[str, ...]
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Of the columns, as the database names them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,10 @@ class SharedTables:
 
     by_name: Mapping[str, SharedTable]
     dialect: str
+
+    def listed(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield each table with its columns."""
+        return ((table.name, table.columns) for table in self.by_name.values())
 
     def check(self, statement: Statement) -> None:
         """Check that the statement reads shared tables only.
@@ -106,34 +113,47 @@ def checked_statement(
 
 
 def shared_tables(
-    wanted: Wanted, dialect: str, find: Callable[[Sequence[str]], Sequence[KnownTable]]
+    wanted: Wanted,
+    dialect: str,
+    find: Callable[[Sequence[str]], Sequence[KnownTable]],
+    *,
+    option: str = "tables=",
 ) -> SharedTables:
-    """Return the tables that the user shares; `find` returns the tables of a name, given by its parts.
+    """Return the tables that the user shares.
+
+    Parameters
+    ----------
+    find
+        Returns the tables of a name, given by its parts.
+    option
+        How the user gave them, for errors.
 
     Raises
     ------
     UsageError
         There is no such table or column, or two tables would have the same name.
     """
+    if isinstance(wanted, str) or not wanted:
+        raise UsageError(f"{option}{wanted!r}: give names, or names with their columns: {{'flights': ['origin']}}.")
     ignores_case = dialect in ("sqlite", "duckdb")
     by_name: dict[str, SharedTable] = {}
-    if isinstance(wanted, str) or not wanted:
-        raise UsageError(f"tables={wanted!r}: give names, or names with their columns: {{'flights': ['origin']}}.")
     for name in wanted:
-        labels = wanted[name] if isinstance(wanted, Mapping) else None
         found = find(name.split("."))
         if len(found) != 1:
             what = f"{len(found)} tables have this name; write schema.table" if found else "there is no such table"
-            raise UsageError(f"tables={name!r}: {what}.")
-        table = SharedTable(
-            name=found[0].source[-1],
-            source=found[0].source,
-            columns=_columns(name, labels, found[0].columns, ignores_case=ignores_case),
-        )
-        key = table.name.lower() if ignores_case else table.name
+            raise UsageError(f"{option}{name!r}: {what}.")
+        columns = found[0].columns
+        labels = wanted[name] if isinstance(wanted, Mapping) else None
+        label = found[0].source[-1]
+        key = label.lower() if ignores_case else label
         if key in by_name:
-            raise UsageError(f"tables={name!r}: {table.name} is there twice, and queries could not tell which.")
-        by_name[key] = table
+            raise UsageError(f"{option}{name!r}: {label} is there twice, and queries could not tell which.")
+        by_name[key] = SharedTable(
+            name=label,
+            source=found[0].source,
+            columns=_columns(f"{option}{name!r}", labels, [*columns], ignores_case=ignores_case),
+            types=columns,
+        )
     return SharedTables(by_name=by_name, dialect=dialect)
 
 
@@ -143,9 +163,9 @@ def _columns(
     if labels is None:
         return tuple(known)
     if isinstance(labels, str) or not labels:
-        raise UsageError(f"tables={table!r}: give a list of columns, or None for all, not {labels!r}.")
+        raise UsageError(f"{table}: give a list of columns, or None for all, not {labels!r}.")
     by_key = {name.lower() if ignores_case else name: name for name in known}
     keys = [label.lower() if ignores_case else label for label in labels]
     if missing := [label for label, key in zip(labels, keys, strict=True) if key not in by_key]:
-        raise UsageError(f"tables={table!r} has no column {missing[0]!r}; it has {', '.join(known)[:300]}.")
+        raise UsageError(f"{table} has no column {missing[0]!r}; it has {', '.join(known)[:300]}.")
     return tuple(dict.fromkeys(by_key[key] for key in keys))

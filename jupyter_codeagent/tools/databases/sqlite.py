@@ -138,15 +138,17 @@ def _relations(connection: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def sqlite_found(connection: Any, parts: Sequence[str]) -> list[KnownTable]:
-    """Return the tables and views of this name: ``trips``, ``main.trips``."""
-    schema, name = ([""] + [part.lower() for part in parts])[-2:]
+    """Return the tables and views of this name, ``trips`` or ``main.trips``; all of them for no parts."""
+    *around, name = [part.lower() for part in parts] or [""]
     found = []
-    for of, table, _ in _relations(connection) if len(parts) < 3 else ():
-        if table.lower() == name and schema in ("", of.lower()) and not name.startswith("sqlite_"):
+    for schema, table, _ in _relations(connection):
+        if table.lower().startswith("sqlite_") or (parts and table.lower() != name):
+            continue
+        if around in ([], [schema.lower()]):
             columns = connection.execute(
-                "SELECT name FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1", (table, of)
+                "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1", (table, schema)
             ).fetchall()
-            found.append(KnownTable(source=(of, table), columns=tuple(column for (column,) in columns)))
+            found.append(KnownTable(source=(schema, table), columns=dict(columns)))
     return found
 
 

@@ -88,8 +88,8 @@ def require_sqlglot(what: str) -> None:
     """Raise UsageError unless sqlglot is installed; `what` is the option that needs it."""
     if not is_available():
         raise UsageError(
-            f"sql_tool: with {what} each query is read before it is run, for which sqlglot is missing: "
-            "`pip install sqlglot` (the extra jupyter-codeagent[sql]), or leave policy='ask' and all tables."
+            f"{what}: each query is read before it is run, for which sqlglot is missing: `pip install sqlglot` "
+            "(the extra jupyter-codeagent[sql])."
         )
 
 

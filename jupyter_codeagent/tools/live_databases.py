@@ -1,0 +1,200 @@
+"""Databases of the user's that a question names: code asks them where they lie, under their own names.
+
+Each query is a call of a tool of the same name: checked as `sql_tool` with `tables=` checks it, decided by policy,
+run on the user's connection, recorded. In the sandbox stands an object with the methods of that connection
+(`sandbox/guest/databases.py`), so that the cell that is accepted runs on the connection itself.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from jupyter_codeagent.tools.databases.servers import READ_ONLY
+from jupyter_codeagent.tools.databases.shared import (
+    KnownTable,
+    SharedTable,
+    SharedTables,
+    shared_tables,
+)
+from jupyter_codeagent.tools.databases.statements import require_sqlglot
+from jupyter_codeagent.tools.exceptions import explained
+from jupyter_codeagent.tools.sql import Driver, driver_of
+from jupyter_codeagent.tools.tool import Tool, tool_of
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import StubKind, VariableSummary
+from jupyter_codeagent.variables.privacy.secret import private_text
+from jupyter_codeagent.variables.text import safe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIMEOUT_S = 60.0
+MAX_TABLES = 50
+MAX_TABLES_CHARS = 1500
+"""Size of the tables, columns and types in the prompt."""
+TITLES = {
+    "duckdb": "DuckDB",
+    "sqlite": "SQLite",
+    "postgresql": "PostgreSQL",
+    "mysql": "MySQL",
+    "mariadb": "MariaDB",
+}
+QUERIES: Mapping[StubKind, str] = {
+    "duckdb": '{name}.sql("""{sql}""").df()',
+    "sqlite3": 'pd.read_sql("""{sql}""", {name})',
+    "sqlalchemy": 'pd.read_sql("""{sql}""", {name})',
+}
+NUMBERS = ("INT", "REAL", "FLOAT", "DOUBLE", "NUMERIC", "DECIMAL")
+"""Words in the types of numbers."""
+KEYS = ("id", "key", "code", "no", "num", "number")
+MAX_JOINS = 5
+MAX_NAME_CHARS = 60
+MAX_TYPE_CHARS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveDatabase:
+    """A database that the code of one question may query."""
+
+    tool: Tool
+    headline: str
+    """Its line in the prompt."""
+
+    def described(self, summary: VariableSummary) -> VariableSummary:
+        """Return the summary of the connection with the tables that are shared."""
+        return replace(summary, headline=self.headline, bare_headline=self.headline)
+
+
+class LiveDatabases:
+    """The databases of a session. The same question has the same function: a yes for all its queries stays one."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, SharedTables, Callable[..., Any]]] = {}
+
+    def find(self, name: str, connection: Any, labels: Sequence[str]) -> LiveDatabase:
+        """Return the database with the tables and columns that are named, or all; asks it for their names.
+
+        Raises
+        ------
+        UsageError
+            It cannot be queried, or has no such table.
+        """
+        option = f"--vars {name}"
+        driver = driver_of(connection)
+        if driver is None:
+            raise UsageError(f"{option}: it is no database that can be queried.")
+        require_sqlglot(option)
+        if driver.dialect not in TITLES:
+            raise UsageError(
+                f"{option}: queries of {driver.dialect} cannot be kept to reading; sql_tool(engine, "
+                "allow_writes=True) makes a function whose queries are each asked for."
+            )
+        try:
+            driver.check(allow_writes=False)
+            shared = _shared(driver, labels, f"{option}: ")
+        except UsageError as problem:
+            raise UsageError(str(problem).replace("sql_tool", option, 1)) from problem
+        except Exception as problem:
+            # A driver can raise anything, and the user gets its message.
+            raise UsageError(
+                f"{option}: the database did not tell its tables: {explained(problem).evalue}"
+            ) from problem
+        known = self._known.get(name)
+        if known is None or known[0] is not connection or known[1] != shared:
+            known = (connection, shared, _query(driver, shared))
+            self._known[name] = known
+        # A database in the kernel is the user's alone; a server has others who wait.
+        tool = tool_of(
+            known[2], name=name, policy="ask" if driver.dialect in READ_ONLY else "auto", timeout_s=TIMEOUT_S
+        )
+        how = f"Write {QUERIES[driver.library].format(name=name, sql='SELECT …')}"
+        stub = replace(tool.stub, kind=driver.library, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
+        return LiveDatabase(tool=replace(tool, stub=stub), headline=_headline(name, driver, shared))
+
+
+def _shared(driver: Driver, labels: Sequence[str], option: str) -> SharedTables:
+    if labels:
+        return shared_tables(_wanted(labels, driver.find), driver.dialect, driver.find, option=option)
+    known = [table for table in driver.find(()) if table.columns]
+    if not known:
+        raise UsageError(f"{option}the database has no tables.")
+    if len(known) > MAX_TABLES:
+        raise UsageError(
+            f"{option}the database has {len(known)} tables: name those that the question is about, in brackets."
+        )
+    by_source = {".".join(table.source): table for table in known}
+    return shared_tables([*by_source], driver.dialect, lambda parts: [by_source[".".join(parts)]], option=option)
+
+
+def _wanted(
+    labels: Sequence[str], find: Callable[[Sequence[str]], Sequence[KnownTable]]
+) -> dict[str, list[str] | None]:
+    """Return ``people.city, people.age, trips`` by table; None for all its columns."""
+    wanted: dict[str, list[str] | None] = {}
+    for label in labels:
+        table, _, column = label.rpartition(".")
+        if table and not find(label.split(".")):
+            columns = wanted.setdefault(table, [])
+            if columns is not None:
+                columns.append(column)
+        else:
+            wanted[label] = None
+    return wanted
+
+
+def _query(driver: Driver, shared: SharedTables) -> Callable[[str], pd.DataFrame]:
+    ask = driver.frames(shared, timeout_s=TIMEOUT_S)
+
+    def query(sql: str) -> pd.DataFrame:
+        return ask(sql)
+
+    return query
+
+
+def _headline(name: str, driver: Driver, shared: SharedTables) -> str:
+    """Return what the model reads: tables with columns and types, and how they are asked, with an example."""
+    tables = [f"{_name(table.name)} ({_columns_text(table)})" for table in shared.by_name.values()]
+    text = "; ".join(tables)
+    if len(text) > MAX_TABLES_CHARS:
+        text = f"{text[:MAX_TABLES_CHARS].rpartition(', ')[0]}, …"
+    # A query with columns in it is copied by small models as it is, whatever the question.
+    widest = max(shared.by_name.values(), key=lambda table: len(table.columns))
+    example = QUERIES[driver.library].format(name=name, sql=f"SELECT COUNT(*) AS n FROM {_name(widest.name)}")  # noqa: S608
+    title = TITLES[driver.dialect]
+    return (
+        f"{name}: {title} database, not copied, with the tables {text}.{_joins(shared)} Ask it in SQL of {title}, "
+        f"which gives a DataFrame: {example}"
+    )
+
+
+def _columns_text(table: SharedTable) -> str:
+    return ", ".join(f"{_name(column)} {_type_text(table.types[column])}" for column in table.columns)
+
+
+def _name(label: str) -> str:
+    """Return a name as the prompt has it: one line, and none that is an address or a key."""
+    return "***" if private_text(label) else safe(label, MAX_NAME_CHARS)
+
+
+def _type_text(kind: str) -> str:
+    """Return a type without its values: an ENUM lists them."""
+    name = kind.partition("(")[0].strip()
+    return safe(name if "'" in kind or '"' in kind or name.upper() in ("ENUM", "SET") else kind, MAX_TYPE_CHARS)
+
+
+def _joins(shared: SharedTables) -> str:
+    """Return which tables have a column of the same name that looks like a key: text, or a number that says so."""
+    tables: dict[str, list[str]] = {}
+    for table in shared.by_name.values():
+        for column in table.columns:
+            if not _is_number(table.types[column]) or column.lower().endswith(KEYS):
+                tables.setdefault(_name(column), []).append(_name(table.name))
+    joins = [f"{column} ({', '.join(names)})" for column, names in tables.items() if len(names) > 1]
+    return f" Tables join on {', '.join(joins[:MAX_JOINS])}." if joins else ""
+
+
+def _is_number(kind: str) -> bool:
+    return any(word in kind.upper() for word in NUMBERS)

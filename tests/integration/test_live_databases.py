@@ -1,0 +1,84 @@
+"""Databases that a question names: asked where they lie, and the accepted cell asks them itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from kernel_client import Kernel
+from model_server import ModelServer, code
+
+OPEN = """
+import duckdb, sqlite3, sqlalchemy
+ROWS = [("Oslo", 1, "a"), ("Rome", 2, "b"), ("Oslo", 4, "c")]
+duck = duckdb.connect()
+lite = sqlite3.connect("trips.db")
+for _connection in (duck, lite):
+    _connection.execute("CREATE TABLE trips (city TEXT, n INTEGER, email TEXT)")
+    _connection.executemany("INSERT INTO trips VALUES (?, ?, ?)", ROWS)
+    _connection.execute("CREATE TABLE cities AS SELECT 'Oslo' AS city, 'NO' AS country")
+    _connection.commit() if _connection is lite else None
+engine = sqlalchemy.create_engine("sqlite:///trips.db")
+"""
+SQL = "SELECT t.city, country, AVG(n) AS mean FROM trips t LEFT JOIN cities c ON c.city = t.city GROUP BY ALL"
+SQL = SQL.replace("GROUP BY ALL", "GROUP BY t.city, country ORDER BY t.city")
+ASKED = {
+    "duck": f'found = duck.sql("{SQL}").df()\nprint(found.to_csv(index=False))',
+    "lite": f'found = pd.read_sql("{SQL}", lite)\nprint(found.to_csv(index=False))',
+    "engine": f'with engine.connect() as opened:\n    found = pd.read_sql("{SQL}", opened)\n'
+    "print(found.to_csv(index=False))",
+}
+RESULT = "city,country,mean\nOslo,NO,2.5\nRome,,2.0"
+
+
+def record(kernel: Kernel, prompt: str, options: str) -> dict[str, Any]:
+    text = kernel.ask(prompt, f"--json --approve auto {options}").text
+    found: dict[str, Any] = json.loads(next((line for line in text.splitlines() if line.startswith("{")), "{}"))
+    assert found, text
+    return found
+
+
+def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_with_the_same_figures(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(OPEN)
+    for name, program in ASKED.items():
+        model_server.script(code(program))
+        run = record(kernel, "Mean n by city and country?", f"--new --vars '{name}[trips.city,trips.n,cities]'")
+        assert json.dumps(RESULT)[1:-1] in json.dumps(run["outputs"])
+        [call] = run["steps"][0]["result"]["calls"]
+        assert (call["tool"], call["status"], call["result"]) == (name, "ok", "DataFrame 2x3")
+        assert SQL in call["call"], "the record names the query"
+        assert any(note.startswith(f"asked {name}: 1 query, 2 rows in 0.") for note in run["notes"]), run["notes"]
+        told = model_server.requests[-1]["messages"][-1]["content"]
+        assert f"{name}: " in told
+        assert "email" not in json.dumps(model_server.requests)
+        assert RESULT in kernel.run(program).text, "the accepted cell, in the kernel of the user"
+    model_server.script(code('print(duck.sql("SELECT email FROM trips").df())'), code("print(1)"))
+    run = record(kernel, "Which mails?", "--new --vars 'duck[trips.city,trips.n]'")
+    assert run["steps"][0]["result"]["error"]["ename"] in ("Exception", "RuntimeError")
+    assert run["steps"][0]["result"]["calls"][0]["status"] == "failed"
+
+
+@pytest.mark.long("another situation of what the test above proves")
+def test_a_dry_run_names_the_tables_and_sends_no_query_and_what_cannot_be_asked_is_one_line(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(OPEN)
+    kernel.run("asked = []\nlite.set_trace_callback(asked.append)")
+    shown = kernel.ask("Mean n by city?", "--dry-run --vars lite").text
+    assert (
+        "lite: SQLite database, not copied, with the tables trips (city TEXT, n INTEGER, email TEXT); cities"
+        in shown
+    )
+    assert "lite: not copied, the code would ask it in your kernel" in shown
+    assert "[]" in kernel.run("print([one for one in asked if 'trips' in one and 'pragma_table' not in one])").text
+    assert "a dry run asks no database" in kernel.ask("Mean n?", "--dry-run --vars engine").text
+    for options, said in (
+        ("--vars lite[nothing]", "--vars lite: 'nothing': there is no such table"),
+        ("--vars lite --sample 10", "leave --sample and --where out"),
+        ("--vars lite --candidates 3", "leave --candidates out"),
+    ):
+        assert said in kernel.ask("Mean n?", options).error
+    assert not model_server.requests

@@ -1,0 +1,389 @@
+"""Databases that a question names: what the model is told, what a query reaches, and figures as pandas has them."""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import sqlalchemy
+from pandas.testing import assert_frame_equal
+from sqlalchemy.pool import StaticPool
+
+from jupyter_codeagent.sandbox.guest.databases import create_database
+from jupyter_codeagent.tools.live_databases import LiveDatabases
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import VariableSummary
+
+ROWS = 2000
+
+
+def _trips() -> pd.DataFrame:
+    random = np.random.default_rng(7)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 366, ROWS), unit="D")
+    return pd.DataFrame(
+        {
+            "id": range(ROWS),
+            "zone": random.choice(["A", "B", "C", "D"], ROWS, p=[0.4, 0.3, 0.2, 0.1]),
+            "day": days.strftime("%Y-%m-%d"),
+            "km": random.integers(1, 60, ROWS) / 2,
+            "fare": np.where(random.random(ROWS) < 0.05, np.nan, random.integers(5, 90, ROWS).astype(float)),
+            "paid": random.choice(["card", "cash"], ROWS),
+        }
+    )
+
+
+TRIPS = _trips()
+ZONES = pd.DataFrame({"zone": ["A", "B", "C", "E"], "city": ["Oslo", "Oslo", "Rome", "Bern"], "area": [4, 7, 9, 2]})
+
+
+def duck(_: Path) -> Any:
+    connection = duckdb.connect()
+    for name, frame in (("trips", TRIPS), ("zones", ZONES)):
+        connection.register("given", frame)
+        cast = "* REPLACE (CAST(day AS DATE) AS day)" if name == "trips" else "*"
+        connection.execute(f"CREATE TABLE {name} AS SELECT {cast} FROM given")
+        connection.unregister("given")
+    return connection
+
+
+def lite(folder: Path) -> Any:
+    connection = sqlite3.connect(folder / "trips.db")
+    TRIPS.to_sql("trips", connection, index=False)
+    ZONES.to_sql("zones", connection, index=False)
+    return connection
+
+
+def engine(folder: Path) -> Any:
+    lite(folder).close()
+    return sqlalchemy.create_engine(f"sqlite:///{folder / 'trips.db'}")
+
+
+CONNECT = {"duckdb": duck, "sqlite": lite, "engine": engine}
+
+
+def asked(connection: Any, *labels: str) -> Callable[[str], pd.DataFrame]:
+    function: Callable[[str], pd.DataFrame] = LiveDatabases().find("db", connection, labels).tool.function
+    return function
+
+
+def joined() -> pd.DataFrame:
+    return TRIPS.merge(ZONES, on="zone")
+
+
+def months(frame: pd.DataFrame) -> pd.Series[Any]:
+    return frame["day"].str[5:7].astype(int).rename("month")
+
+
+def top(frame: pd.DataFrame, n: int) -> pd.DataFrame:
+    ordered = frame.sort_values(["zone", "km", "id"], ascending=[True, False, True])
+    return ordered.groupby("zone").head(n)[["zone", "id", "km"]]
+
+
+MONTH = {"duckdb": "month(day)", "sqlite": "CAST(strftime('%m', day) AS INTEGER)"}
+PROGRAMS: list[tuple[str, Callable[[], pd.DataFrame]]] = [
+    ("SELECT COUNT(*) AS n FROM trips", lambda: pd.DataFrame({"n": [ROWS]})),
+    (
+        "SELECT id, km FROM trips WHERE km > 25 AND paid = 'card' ORDER BY id",
+        lambda: TRIPS[(TRIPS.km > 25) & (TRIPS.paid == "card")][["id", "km"]],
+    ),
+    (
+        "SELECT zone, AVG(fare) AS mean, COUNT(fare) AS n FROM trips GROUP BY zone ORDER BY zone",
+        lambda: TRIPS.groupby("zone", as_index=False).agg(mean=("fare", "mean"), n=("fare", "count")),
+    ),
+    (
+        "SELECT zone, SUM(km) AS km FROM trips GROUP BY zone HAVING SUM(km) > 5000 ORDER BY km DESC",
+        lambda: (
+            TRIPS.groupby("zone", as_index=False)["km"].sum().query("km > 5000").sort_values("km", ascending=False)
+        ),
+    ),
+    (
+        "SELECT city, COUNT(*) AS n FROM trips t JOIN zones z ON z.zone = t.zone GROUP BY city ORDER BY city",
+        lambda: joined().groupby("city", as_index=False).agg(n=("id", "size")),
+    ),
+    (
+        "SELECT t.zone, MAX(city) AS city FROM trips t LEFT JOIN zones z USING (zone) GROUP BY t.zone ORDER BY 1",
+        lambda: (
+            TRIPS.merge(ZONES, on="zone", how="left").groupby("zone", as_index=False).agg(city=("city", "first"))
+        ),
+    ),
+    (
+        "SELECT zone FROM zones WHERE NOT EXISTS (SELECT 1 FROM trips WHERE trips.zone = zones.zone)",
+        lambda: ZONES[~ZONES.zone.isin(TRIPS.zone)][["zone"]],
+    ),
+    (
+        "SELECT id FROM trips WHERE zone IN (SELECT zone FROM zones WHERE city = 'Rome') ORDER BY id LIMIT 7",
+        lambda: TRIPS[TRIPS.zone.isin(ZONES[ZONES.city == "Rome"].zone)][["id"]].head(7),
+    ),
+    (
+        "SELECT {month} AS month, COUNT(*) AS n FROM trips GROUP BY 1 ORDER BY 1",
+        lambda: TRIPS.groupby(months(TRIPS)).size().reset_index(name="n"),
+    ),
+    (
+        "SELECT COUNT(*) AS n FROM trips WHERE day >= '2024-03-01' AND day < '2024-04-01'",
+        lambda: pd.DataFrame({"n": [int(TRIPS.day.str.startswith("2024-03").sum())]}),
+    ),
+    (
+        "WITH r AS (SELECT zone, id, km, ROW_NUMBER() OVER (PARTITION BY zone ORDER BY km DESC, id) AS place "
+        "FROM trips) SELECT zone, id, km FROM r WHERE place <= 3 ORDER BY zone, place",
+        lambda: top(TRIPS, 3),
+    ),
+    (
+        "SELECT id, SUM(km) OVER (PARTITION BY zone ORDER BY id) AS run FROM trips ORDER BY id LIMIT 50",
+        lambda: TRIPS.assign(run=TRIPS.groupby("zone").km.cumsum())[["id", "run"]].head(50),
+    ),
+    (
+        "SELECT id, km - LAG(km) OVER (ORDER BY id) AS step FROM trips ORDER BY id LIMIT 20",
+        lambda: TRIPS.assign(step=TRIPS.km.diff())[["id", "step"]].head(20),
+    ),
+    (
+        "SELECT id, AVG(km) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean FROM trips "
+        "ORDER BY id LIMIT 30",
+        lambda: TRIPS.assign(mean=TRIPS.km.rolling(3, min_periods=1).mean())[["id", "mean"]].head(30),
+    ),
+    (
+        "SELECT zone, km, RANK() OVER (PARTITION BY zone ORDER BY km DESC) AS place FROM trips "
+        "ORDER BY id LIMIT 40",
+        lambda: TRIPS.assign(place=TRIPS.groupby("zone").km.rank("min", ascending=False).astype(int))[
+            ["zone", "km", "place"]
+        ].head(40),
+    ),
+    (
+        "SELECT zone, SUM(CASE WHEN paid = 'card' THEN 1 ELSE 0 END) AS card, "
+        "SUM(CASE WHEN paid = 'cash' THEN 1 ELSE 0 END) AS cash FROM trips GROUP BY zone ORDER BY zone",
+        lambda: pd.crosstab(TRIPS.zone, TRIPS.paid).reset_index(),
+    ),
+    (
+        "SELECT CASE WHEN km < 5 THEN 'short' WHEN km < 20 THEN 'middle' ELSE 'long' END AS kind, COUNT(*) AS n "
+        "FROM trips GROUP BY 1 ORDER BY n",
+        lambda: (
+            pd.cut(TRIPS.km, [0, 5, 20, 99], right=False, labels=["short", "middle", "long"])
+            .value_counts()
+            .rename_axis("kind")
+            .reset_index(name="n")
+            .sort_values("n")
+        ),
+    ),
+    (
+        "SELECT COUNT(DISTINCT zone) AS zones, MIN(day) AS first, MAX(day) AS last, SUM(fare IS NULL) AS missing "
+        "FROM trips",
+        lambda: pd.DataFrame(
+            {
+                "zones": [TRIPS.zone.nunique()],
+                "first": [TRIPS.day.min()],
+                "last": [TRIPS.day.max()],
+                "missing": [int(TRIPS.fare.isna().sum())],
+            }
+        ),
+    ),
+    (
+        "SELECT city, SUM(km) / MAX(area) AS density FROM trips JOIN zones USING (zone) GROUP BY city "
+        "ORDER BY city",
+        lambda: (
+            joined()
+            .groupby("city", as_index=False)
+            .agg(km=("km", "sum"), area=("area", "max"))
+            .assign(density=lambda part: part.km / part.area)[["city", "density"]]
+        ),
+    ),
+    (
+        "SELECT zone, 100.0 * COUNT(*) / (SELECT COUNT(*) FROM trips) AS share FROM trips GROUP BY zone "
+        "ORDER BY zone",
+        lambda: (TRIPS.zone.value_counts(normalize=True) * 100).rename("share").sort_index().reset_index(),
+    ),
+    (
+        "SELECT paid, zone FROM trips WHERE fare IS NULL UNION SELECT paid, 'all' FROM trips ORDER BY 1, 2",
+        lambda: (
+            pd.concat([TRIPS[TRIPS.fare.isna()][["paid", "zone"]], TRIPS[["paid"]].assign(zone="all")])
+            .drop_duplicates()
+            .sort_values(["paid", "zone"])
+        ),
+    ),
+]
+OF_DUCKDB: list[tuple[str, Callable[[], pd.DataFrame]]] = [
+    (
+        "SELECT zone, median(fare) AS middle, quantile_cont(km, 0.9) AS high FROM trips GROUP BY ALL ORDER BY ALL",
+        lambda: (
+            TRIPS.groupby("zone")
+            .agg(middle=("fare", "median"), high=("km", lambda km: km.quantile(0.9)))
+            .reset_index()
+        ),
+    ),
+    (
+        "SELECT date_trunc('month', day) AS month, stddev(km) AS spread FROM trips GROUP BY 1 ORDER BY 1 LIMIT 3",
+        lambda: (
+            TRIPS.assign(month=pd.to_datetime(TRIPS.day).dt.to_period("M").dt.to_timestamp())
+            .groupby("month", as_index=False)
+            .agg(spread=("km", "std"))
+            .head(3)
+        ),
+    ),
+    (
+        "SELECT zone, id, km FROM trips QUALIFY row_number() OVER (PARTITION BY zone ORDER BY km DESC, id) <= 2 "
+        "ORDER BY zone, km DESC, id",
+        lambda: top(TRIPS, 2),
+    ),
+]
+
+
+def same(found: pd.DataFrame, wanted: pd.DataFrame) -> bool:
+    assert found.columns.tolist() == wanted.columns.tolist()
+    assert len(found) == len(wanted)
+    for name in map(str, found):
+        one, other = found[name].tolist(), wanted[name].tolist()
+        if pd.api.types.is_numeric_dtype(wanted[name]):
+            np.testing.assert_allclose(np.array(one, float), np.array(other, float), rtol=1e-9)
+        elif "day" in name or name in ("first", "last", "month"):
+            assert list(map(pd.Timestamp, one)) == list(map(pd.Timestamp, other))
+        else:
+            assert [None if pd.isna(value) else str(value) for value in one] == [
+                None if pd.isna(value) else str(value) for value in other
+            ]
+    return True
+
+
+@pytest.mark.parametrize("kind", [*CONNECT])
+def test_a_query_of_a_database_gives_the_figures_of_the_same_program_on_a_copy_in_pandas(
+    kind: str, tmp_path: Path
+) -> None:
+    ask = asked(CONNECT[kind](tmp_path))
+    programs = PROGRAMS + (OF_DUCKDB if kind == "duckdb" else [])
+    assert len(programs) > 20
+    month = MONTH["duckdb" if kind == "duckdb" else "sqlite"]
+    for sql, program in programs:
+        assert same(ask(sql.replace("{month}", month)), program()), sql
+
+
+@pytest.mark.parametrize("kind", [*CONNECT])
+def test_code_of_the_sandbox_gives_the_same_frame_on_the_connection_itself(kind: str, tmp_path: Path) -> None:
+    """What the sandbox binds under the name of the connection, and the connection, as the accepted cell has it."""
+    connection = CONNECT[kind](tmp_path)
+    tool = LiveDatabases().find("db", connection, []).tool
+    stand_in = create_database(
+        lambda _, arguments: tool.function(arguments["sql"]), "db", tool.stub.doc, tool.stub.kind
+    )
+    written = {
+        "duckdb": ["db.sql(sql).df()", "db.execute(sql).fetchdf()"],
+        "sqlite": ["pd.read_sql(sql, db)", "pd.DataFrame(db.execute(sql).fetchall())"],
+        "engine": ["pd.read_sql(sql, db)", "pd.read_sql_query(sql, db.connect())"],
+    }[kind]
+    month = MONTH["duckdb" if kind == "duckdb" else "sqlite"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the sandbox does not show either
+        for sql, _ in PROGRAMS:
+            for expression in written:
+                names = {"pd": pd, "sql": sql.replace("{month}", month)}
+                found = eval(expression, names | {"db": stand_in})
+                assert_frame_equal(found, eval(expression, names | {"db": connection}))
+
+
+def test_a_database_taken_for_a_frame_says_what_to_write(tmp_path: Path) -> None:
+    tool = LiveDatabases().find("db", duck(tmp_path), ["trips"]).tool
+    database: Any = create_database(lambda *_: None, "db", tool.stub.doc, tool.stub.kind)
+    uses: list[Callable[[], object]] = [lambda: database.groupby("zone"), lambda: database["trips"]]
+    for use in uses:
+        with pytest.raises((AttributeError, TypeError)) as raised:
+            use()
+        assert 'Write db.sql("""SELECT …""").df(); tables: trips' in str(raised.value)
+    with pytest.raises(TypeError, match="write values into the SQL"):
+        database.execute("SELECT ?", [1])
+
+
+def test_rows_of_duckdb_end_at_their_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = asked(duck(tmp_path))
+    assert len(ask("SELECT range AS n FROM range(300000)")) == 300_000
+    assert ask("SELECT * FROM trips WHERE id < 0").columns.tolist() == TRIPS.columns.tolist()
+    for limit, value in (("MAX_ROWS", 1000), ("MAX_BYTES", 10_000)):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"jupyter_codeagent.tools.databases.duckdb.{limit}", value)
+            with pytest.raises(ValueError, match="aggregate, filter or choose columns"):
+                ask("SELECT * FROM trips")
+
+
+def test_the_model_is_told_tables_types_and_how_to_ask(tmp_path: Path) -> None:
+    found = LiveDatabases().find("db", duck(tmp_path), ["zones", "trips.zone", "trips.km"])
+    assert found.headline == (
+        "db: DuckDB database, not copied, with the tables zones (zone VARCHAR, city VARCHAR, area BIGINT); "
+        "trips (zone VARCHAR, km DOUBLE). Tables join on zone (zones, trips). Ask it in SQL of DuckDB, which "
+        "gives a DataFrame: "
+        'db.sql("""SELECT COUNT(*) AS n FROM zones""").df()'
+    )
+    summary = found.described(VariableSummary(name="db", type_name="DuckDBPyConnection", headline="db"))
+    assert summary.bare_headline == summary.headline == found.headline, (
+        "names and types alone, in every privacy mode"
+    )
+    assert found.tool.stub.policy == "auto"
+    told = LiveDatabases().find("db", engine(tmp_path), []).headline
+    assert 'pd.read_sql("""SELECT COUNT(*) AS n FROM trips""", db)' in told
+
+
+@pytest.mark.parametrize("kind", [*CONNECT])
+def test_tables_and_columns_that_the_question_does_not_name_do_not_exist(kind: str, tmp_path: Path) -> None:
+    ask = asked(CONNECT[kind](tmp_path), "trips.id", "trips.zone")
+    assert ask("SELECT * FROM trips").columns.tolist() == ["id", "zone"]
+    for sql in ("SELECT fare FROM trips", "SELECT * FROM zones", "SELECT id FROM trips ORDER BY fare"):
+        with pytest.raises(Exception, match=r"no table|no such column|not found"):
+            ask(sql)
+
+
+def test_what_cannot_be_asked_is_one_line_that_names_the_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = lite(tmp_path)
+    for value, labels, said in (
+        (connection, ["nothing"], "--vars db: 'nothing': there is no such table"),
+        (connection, ["trips.nothing"], "--vars db: 'trips' has no column 'nothing'; it has id, zone"),
+        (sqlite3.connect(":memory:"), [], "--vars db: the database has no tables"),
+        (TRIPS, [], "--vars db: it is no database"),
+        (sqlalchemy.create_engine("sqlite://", poolclass=StaticPool), [], "--vars db: this engine shares one"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            LiveDatabases().find("db", value, labels)
+    many = duckdb.connect()
+    for number in range(51):
+        many.execute(f"CREATE TABLE t{number} (a INTEGER)")
+    with pytest.raises(UsageError, match="51 tables: name those that the question is about"):
+        LiveDatabases().find("db", many, [])
+    monkeypatch.setattr("jupyter_codeagent.tools.databases.statements.is_available", lambda: False)
+    with pytest.raises(UsageError, match="--vars db: each query is read before it is run, for which sqlglot"):
+        LiveDatabases().find("db", connection, [])
+
+
+def test_the_model_is_told_no_values_that_stand_in_types_and_no_line_that_a_name_would_make(tmp_path: Path) -> None:
+    connection = duckdb.connect()
+    connection.execute("""CREATE TABLE "odd\nTask: print" (mood ENUM ('glad', 'sad'), "a`b" INTEGER)""")
+    told = LiveDatabases().find("db", connection, []).headline
+    assert "mood ENUM, " in told
+    assert "glad" not in told
+    assert "\n" not in told
+
+
+def test_a_database_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
+    gone = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/none/trips.db")
+    with pytest.raises(UsageError, match=r"--vars db: the database did not tell its tables: .*unable to open"):
+        LiveDatabases().find("db", gone, [])
+    other = sqlalchemy.create_engine("sqlite://")
+    other.dialect.name = "mssql"
+    with pytest.raises(UsageError, match="--vars db: queries of mssql cannot be kept to reading"):
+        LiveDatabases().find("db", other, [])
+
+
+def test_a_frame_that_is_registered_with_duckdb_is_not_reached(tmp_path: Path) -> None:
+    connection = duck(tmp_path)
+    connection.register("hidden", pd.DataFrame({"salary": [99_999]}))
+    with pytest.raises((PermissionError, UsageError, duckdb.Error)):
+        asked(connection, "hidden")("SELECT * FROM hidden")
+
+
+def test_a_yes_for_all_queries_is_for_the_same_connection_and_the_same_tables(tmp_path: Path) -> None:
+    databases, connection = LiveDatabases(), lite(tmp_path)
+    first = databases.find("db", connection, ["trips"]).tool.function
+    assert databases.find("db", connection, ["trips"]).tool.function is first
+    assert databases.find("db", connection, []).tool.function is not first
+    assert databases.find("db", duck(tmp_path), ["trips"]).tool.function is not first
