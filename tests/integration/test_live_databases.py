@@ -73,7 +73,7 @@ def test_a_dry_run_names_the_tables_and_sends_no_query_and_what_cannot_be_asked_
         in shown
     )
     assert "lite: not copied, the code would ask it in your kernel" in shown
-    assert "[]" in kernel.run("print([one for one in asked if 'trips' in one and 'pragma_table' not in one])").text
+    assert "[]" in kernel.run("print([one for one in asked if 'trips' in one and '_xinfo' not in one])").text
     assert "a dry run asks no database" in kernel.ask("Mean n?", "--dry-run --vars engine").text
     for options, said in (
         ("--vars lite[nothing]", "--vars lite: 'nothing': there is no such table"),
