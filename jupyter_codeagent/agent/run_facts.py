@@ -25,7 +25,7 @@ def function_names(run: AgentRun) -> list[str]:
 
 def database_names(run: AgentRun) -> list[str]:
     """Return the user's databases that code may query."""
-    return [stub.name for stub in run.manifest.tools if stub.kind != "function"]
+    return [*run.manifest.databases]
 
 
 def copied_names(run: AgentRun) -> list[str]:

@@ -400,6 +400,8 @@ class RunPreparation:
             if not options.dry_run:  # which sends and runs nothing, and so widens nothing
                 require(name, files, settings.sandbox, self.grants, ask)
 
+        before = self._data_before(options, origin)
+        asked = before.databases if options.variables is None and options.candidates == 1 else ()
         always = [name for name, how in self.sharing.shared.items() if how == "shared" and name in variables]
         return select_variables(
             variables,
@@ -412,14 +414,15 @@ class RunPreparation:
             clues=SelectionClues(
                 recent=self.live_context.recent(),
                 relations=relations,
-                earlier=self._copied_before(options, origin),
+                earlier=frozenset(copy.name for copy in before.copied),
+                databases=self.tools.databases.still_there(asked, variables),
             ),
         )
 
-    def _copied_before(self, options: RunOptions, origin: CellOrigin) -> frozenset[str]:
+    def _data_before(self, options: RunOptions, origin: CellOrigin) -> Manifest:
         if options.new:
-            return frozenset()
-        return self.run_log.copied_before(origin.cell_id, options.refines, options.follows)
+            return Manifest()
+        return self.run_log.data_before(origin.cell_id, options.refines, options.follows)
 
     def _with_conversation(self, run: AgentRun, options: RunOptions) -> tuple[AgentRun, tuple[Turn, ...]]:
         """Return the run with what earlier runs left in the sandbox, and these runs as turns."""

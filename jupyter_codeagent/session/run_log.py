@@ -88,11 +88,11 @@ class RunLog:
             if known.id != run.request.refines and may_include(run, known)
         )
 
-    def copied_before(self, cell_id: str | None, refines: str = "", follows: str = "") -> frozenset[str]:
-        """Return the variables of the run that is refined, else of the question before this cell's."""
+    def data_before(self, cell_id: str | None, refines: str = "", follows: str = "") -> Manifest:
+        """Return what the run had that is refined, else the question before this cell's."""
         refined = self._runs.get(refines)
         conversation = self.conversation(cell_id, follows) if refined is None else [refined]
-        return frozenset(copy.name for copy in conversation[-1].manifest.copied) if conversation else frozenset()
+        return conversation[-1].manifest if conversation else Manifest()
 
     def conversation(self, cell_id: str | None, last: str = "") -> list[AgentRun]:
         """Return the runs that a question in this cell follows, the oldest first.
@@ -285,9 +285,11 @@ class RunLog:
         return None if last is None else self.history.load(last.id)
 
     def forget_variable(self, name: str) -> None:
-        """Leave runs that had a copy of the variable out of the conversation: results may contain its values."""
+        """Leave runs that had a copy of the variable, or asked it, out of the conversation."""
         self._forgotten.update(
-            run.id for run in self._runs.values() if any(copied.name == name for copied in run.manifest.copied)
+            run.id
+            for run in self._runs.values()
+            if name in run.manifest.databases or any(copied.name == name for copied in run.manifest.copied)
         )
 
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> bool:

@@ -369,8 +369,7 @@ def _with_call_notes(run: AgentRun, broker: ToolCallBroker, questions_note: str)
         return run
     # The calls of a replay that failed, so that the model continued.
     recorded = replay_notes(broker)[:1] if broker.replayed and not run.replayed_from else ()
-    databases = {stub.name for stub in run.manifest.tools if stub.kind != "function"}
-    called = [call for call in broker.of_run if call.tool not in databases or call.status != "ok"]
+    called = [call for call in broker.of_run if call.tool not in run.manifest.databases or call.status != "ok"]
     asked = queries_note(run.manifest.tools, broker.of_run)
     notes = [note for note in (*recorded, calls_note(called), asked, questions_note) if note]
     return replace(run, notes=(*run.notes, *notes))

@@ -114,7 +114,7 @@ def select_variables(
     VariableError, UsageError, DeniedError
     """
     where = parse_condition(options.where) if options.where is not None else None
-    columns = dict(options.columns)
+    columns = {**clues.databases, **dict(options.columns)}
     wanted = {
         name: SubsetRequest(columns=columns.get(name, ()), sample=options.sample, where=where) for name in variables
     }
@@ -134,7 +134,7 @@ def select_variables(
         max_bytes=max_bytes,
         ask=ask,
         is_dry=options.dry_run,
-        named=(*names,) if required else always,
+        named=(*names,) if required else (*always, *clues.databases),
     )
     for name in names:
         chosen.take(name)

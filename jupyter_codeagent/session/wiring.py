@@ -88,7 +88,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         sharing=sharing,
         models=models,
         find_model=find_model,
-        earlier=lambda: run_log.copied_before(None),
+        earlier=lambda: frozenset(copy.name for copy in run_log.data_before(None).copied),
     )
 
     # What pages display and change.

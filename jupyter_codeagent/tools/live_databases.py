@@ -73,6 +73,15 @@ class LiveDatabases:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, SharedTables, Callable[..., Any]]] = {}
+        self._labels: dict[str, tuple[str, ...]] = {}
+
+    def still_there(self, names: Sequence[str], values: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+        """Return those of the names that are the connection they were, with the tables and columns last named."""
+        return {
+            name: self._labels[name]
+            for name in names
+            if name in self._known and self._known[name][0] is values.get(name)
+        }
 
     def find(self, name: str, connection: Any, labels: Sequence[str]) -> LiveDatabase:
         """Return the database with the tables and columns that are named, or all; asks it for their names.
@@ -106,6 +115,7 @@ class LiveDatabases:
         if known is None or known[0] is not connection or known[1] != shared:
             known = (connection, shared, _query(driver, shared))
             self._known[name] = known
+        self._labels[name] = tuple(labels)
         # A database in the kernel is the user's alone; a server has others who wait.
         tool = tool_of(
             known[2], name=name, policy="ask" if driver.dialect in READ_ONLY else "auto", timeout_s=TIMEOUT_S

@@ -146,6 +146,11 @@ class Manifest:
     unchanged: tuple[str, ...] = ()
     """Variables among `copied` whose copy comes from an earlier run of this kernel."""
 
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """Return the databases of the live kernel that code may query."""
+        return tuple(stub.name for stub in self.tools if stub.kind != "function")
+
 
 @dataclass(frozen=True, kw_only=True)
 class LiveNames:

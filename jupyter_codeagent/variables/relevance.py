@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.mentions import names_variable, order, refers_to, shares_word, words_of
@@ -20,6 +20,8 @@ class SelectionClues:
     """Which columns join which tables."""
     earlier: Collection[str] = ()
     """Variables that the previous question was about."""
+    databases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Databases that it asked -> the tables and columns that were named, none for all."""
 
 
 NO_CLUES = SelectionClues()
@@ -32,8 +34,8 @@ def relevant_variables(
 
     A prompt is about the frames that it means (by their name, a word of it, or a column that few tables have),
     those joined to them, and those that share a word with it. A prompt that means no frame is about those of the
-    previous question, or about all of them. Where not all fit, those that it means go first, then those that
-    the last cells used. The limit does not apply to frames that the prompt names.
+    previous question and the databases that it asked, or about all frames. Where not all fit, those that it means
+    go first, then those that the last cells used. The limit does not apply to frames that the prompt names.
 
     Small values that are not frames (numbers, text, lists) are included when the prompt has their name or a word
     of it.
@@ -43,21 +45,25 @@ def relevant_variables(
     others = [s.name for s in summaries if s.copyable and not s.frame_like and refers_to(prompt, s)]
     selected, total = [], 0
     frames = [s for s in summaries if s.frame_like]
+    databases = [] if _meant(frames, prompt) else [*clues.databases]
     for frame in order(_candidates(frames, prompt, clues), prompt, clues.recent):
         size = frame.size_bytes or 0
         if frame.name not in named and total + size <= max_bytes:
             selected.append(frame.name)
             total += size
-    return tuple(dict.fromkeys((*named, *selected, *others)))
+    return tuple(dict.fromkeys((*named, *selected, *others, *databases)))
 
 
 def _candidates(frames: Sequence[VariableSummary], prompt: str, clues: SelectionClues) -> list[VariableSummary]:
-    words = words_of(prompt)
-    meant = {frame.name for frame in frames if names_variable(words, frame) or refers_to(prompt, frame)}
-    meant = meant or {frame.name for frame in frames if frame.name in clues.earlier}
+    meant = _meant(frames, prompt) or {frame.name for frame in frames if frame.name in clues.earlier}
     if not meant:
-        return list(frames)
+        return [] if clues.databases else list(frames)
     joined = {
         name for one in clues.relations for name in (one.table, one.key_table) if {one.table, one.key_table} & meant
     }
     return [frame for frame in frames if frame.name in meant | joined or shares_word(prompt, frame)]
+
+
+def _meant(frames: Sequence[VariableSummary], prompt: str) -> set[str]:
+    words = words_of(prompt)
+    return {frame.name for frame in frames if names_variable(words, frame) or refers_to(prompt, frame)}

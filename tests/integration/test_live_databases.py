@@ -55,6 +55,12 @@ def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_
         assert f"{name}: " in told
         assert "email" not in json.dumps(model_server.requests)
         assert RESULT in kernel.run(program).text, "the accepted cell, in the kernel of the user"
+    model_server.script(code('print(duck.sql("SELECT MAX(n) AS top FROM trips").df())'))
+    kernel.ask("Mean n?", "--new --vars 'duck[trips.n]' --approve auto")
+    model_server.script(code('print(duck.sql("SELECT MIN(n) AS least FROM trips").df())'))
+    run = record(kernel, "And the least?", "")
+    assert [call["status"] for call in run["steps"][0]["result"]["calls"]] == ["ok"], "a follow-up asks it again"
+    assert "city" not in model_server.requests[-1]["messages"][-1]["content"], "of the tables and columns named"
     model_server.script(code('print(duck.sql("SELECT email FROM trips").df())'), code("print(1)"))
     run = record(kernel, "Which mails?", "--new --vars 'duck[trips.city,trips.n]'")
     assert run["steps"][0]["result"]["error"]["ename"] in ("Exception", "RuntimeError")

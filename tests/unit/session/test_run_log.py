@@ -14,7 +14,7 @@ from jupyter_codeagent.session.run_log import KEPT_RUNS, RunLog
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.run import AgentRequest, AgentRun, CellState, Placed
 from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry, StreamOutput
-from jupyter_codeagent.types.variables import CopiedVariable, Manifest
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest, ToolStub
 
 
 def a_run(run_id: str, **request: Any) -> AgentRun:
@@ -189,8 +189,16 @@ def test_another_version_is_about_the_variables_of_the_one_it_refines_whatever_w
     for run_id in ("trips", "weather"):
         copied = CopiedVariable(name=run_id, type_name="DataFrame", size_bytes=1)
         run_log.write(replace(a_run(run_id, cell_id=f"asked {run_id}"), manifest=Manifest(copied=(copied,))))
-    assert run_log.copied_before("asked trips", refines="trips") == {"trips"}
-    assert run_log.copied_before("another") == {"weather"}
+    assert [copy.name for copy in run_log.data_before("asked trips", refines="trips").copied] == ["trips"]
+    assert [copy.name for copy in run_log.data_before("another").copied] == ["weather"]
+
+
+def test_what_is_hidden_takes_the_questions_that_asked_it_out_of_the_conversation(run_log: RunLog) -> None:
+    stub = ToolStub(name="db", signature="(sql: str)", kind="duckdb")
+    run_log.write(replace(a_run("first"), manifest=Manifest(tools=(stub,))))
+    assert run_log.data_before("another").databases == ("db",)
+    run_log.forget_variable("db")
+    assert run_log.data_before("another").databases == ()
 
 
 def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(run_log: RunLog) -> None:

@@ -26,12 +26,12 @@ TABLES: dict[str, Any] = {
 }
 
 
-def chosen(prompt: str, earlier: tuple[str, ...] = (), **more: Any) -> set[str]:
+def chosen(prompt: str, earlier: tuple[str, ...] = (), databases: tuple[str, ...] = (), **more: Any) -> set[str]:
     variables = TABLES | more
     summaries = describe(variables, privacy="stats", mentioned=prompt)
     tables = {one.name: variables[one.name] for one in order(summaries, prompt) if one.columns}
     relations = find_relations(tables, read_values=True)
-    clues = SelectionClues(relations=relations, earlier=earlier)
+    clues = SelectionClues(relations=relations, earlier=earlier, databases=dict.fromkeys(databases, ()))
     return set(relevant_variables(summaries, prompt, max_bytes=1 << 20, clues=clues))
 
 
@@ -66,6 +66,12 @@ def test_a_follow_up_that_points_to_no_table_is_about_those_of_the_question_befo
     assert chosen("And the median?", earlier=("penguins",)) == {"penguins"}
     assert chosen("And the distance?", earlier=("penguins",)) == {"flights", "airlines"}
     assert chosen("And the median?", earlier=("deleted",)) == {"flights", "airlines", "penguins"}
+
+
+def test_a_follow_up_that_points_to_no_table_is_about_the_database_of_the_question_before() -> None:
+    assert chosen("And the median?", databases=("db",)) == {"db"}
+    assert chosen("And the median?", earlier=("penguins",), databases=("db",)) == {"db", "penguins"}
+    assert chosen("How many penguins per year?", databases=("db",)) == {"penguins"}
 
 
 def test_a_value_that_is_no_table_comes_along_by_its_name_or_a_word_of_it_and_excludes_no_table() -> None:
