@@ -364,6 +364,24 @@ it('a result has the questions that its kernel can answer next, each of which a 
   expect(line()).toBeNull();
 });
 
+it('a result out of sight whose questions come, go and come again has one line of them when it is drawn', async () => {
+  const fresh = notebookOf('%%agent\none');
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: [cellsOf('r')[0]] });
+  const [, code] = show(fresh, false);
+  known.set('r', 'one');
+  for (const questions of [['Which rows?'], [], ['Which rows?']]) {
+    nextQuestions = questions;
+    actions.changed.emit();
+    await refreshed();
+  }
+  Widget.attach(code, document.body);
+  Object.assign(code, { placeholder: false }); // as when it is scrolled to
+  const lines = (): Element[] => [...code.node.querySelectorAll('.jp-CodeAgent-nextQuestions')];
+  await vi.waitFor(() => expect(lines()).not.toEqual([]));
+  await new Promise(resolve => setTimeout(resolve)); // whatever else waited for the cell is drawn
+  expect(lines()).toHaveLength(1);
+});
+
 it('without the buttons, by the user’s setting, the context menu still knows the cell', async () => {
   const [failed] = show(failedNotebook("df['nope']"));
   known.set('r', 'one');

@@ -41,6 +41,7 @@ export class NextQuestions {
     if (cell.isDisposed || this._appearances.get(cell) !== look) {
       return; // other questions came before the cell was drawn
     }
+    this._bars.get(cell)?.dispose(); // the same questions twice, before the cell was drawn
     const { trans } = this._options;
     const buttons = questions.map(question => this._button(runId, question));
     const bar = new ButtonBar(trans.__('Next questions'), buttons, trans.__('Next:'));
