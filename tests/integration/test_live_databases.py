@@ -50,6 +50,7 @@ def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_
         [call] = run["steps"][0]["result"]["calls"]
         assert (call["tool"], call["status"], call["result"]) == (name, "ok", "DataFrame 2x3")
         assert SQL in call["call"], "the record names the query"
+        assert run["verdict"]["level"] == "look", "what a query did to rows is not counted"
         assert any(note.startswith(f"asked {name}: 1 query, 2 rows in 0.") for note in run["notes"]), run["notes"]
         told = model_server.requests[-1]["messages"][-1]["content"]
         assert f"{name}: " in told

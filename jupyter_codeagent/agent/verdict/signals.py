@@ -16,6 +16,8 @@ class Signals:
 
     operations: tuple[Operation, ...] = ()
     not_observed: str = ""
+    databases: tuple[str, ...] = ()
+    """Databases that the program asked: what happens to rows there is not counted."""
     code: str = ""
     """The program."""
     warning: str = ""
@@ -35,9 +37,11 @@ def _attempts(run: AgentRun) -> int:
 
 def signals_of(run: AgentRun, step: Step) -> Signals:
     """Return the signals of a run that keeps the result of `step`."""
+    called = {call.tool for call in step.result.calls} if step.result is not None else set()
     return Signals(
         operations=run.operations,
         not_observed=run.not_observed,
+        databases=tuple(name for name in run.manifest.databases if name in called),
         code=run.code,
         warning=step.note if has_warning(step) else "",
         replies=_attempts(run),

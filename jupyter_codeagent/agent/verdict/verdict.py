@@ -215,6 +215,8 @@ def _further_reasons(signals: Signals) -> Iterator[str]:
         yield "the model's program had to be corrected"
     if signals.not_observed:
         yield f"what the code did to the rows could not be observed ({signals.not_observed})"
+    if signals.databases:
+        yield f"what its queries did to the rows of {' and '.join(signals.databases)} is not counted"
 
 
 def _reason(one: Operation, fact: OperationFact) -> str:

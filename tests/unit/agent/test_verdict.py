@@ -63,6 +63,7 @@ def test_a_warning_that_was_not_mended_makes_a_result_doubtful() -> None:
             "what the code did to the rows could not be observed (RuntimeError: x)",
         ),
         (Signals(operations=(operation(kind="filter", rows=(9, 0)),)), "the filter leaves no row (line 2)"),
+        (Signals(databases=("db",)), "what its queries did to the rows of db is not counted"),
     ],
 )
 def test_what_was_hard_or_could_not_be_seen_asks_for_a_look(signals: Signals, reason: str) -> None:
