@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    databases,
     describe,
     explore,
     history,
@@ -39,6 +40,7 @@ ALL = {
     "history": history.run,
     "tools": tools.run,
     "mcp": mcp_calls.run,
+    "databases": databases.run,
 }
 OUTPUT = Path("build/benchmarks.json")
 """Figures worth keeping are copied to benchmarks/results by hand, with their date."""
