@@ -48,13 +48,13 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="execute a notebook with its %%%%agent cells")
-    run.add_argument("notebook", type=Path)
+    run.add_argument("notebook", type=Path, help="to execute; it is not changed")
     run.add_argument("-o", "--output", type=Path, required=True, help="where the executed notebook goes")
     _add_servers(run)
     run.set_defaults(command=run_command)
 
     ask = commands.add_parser("ask", help="ask a question about data files")
-    ask.add_argument("question")
+    ask.add_argument("question", help="in plain words, as one argument")
     ask.add_argument("files", nargs="*", type=Path, help=f"data files: {', '.join(READERS)}")
     ask.add_argument("-o", "--output", type=Path, required=True, help="where the new notebook goes")
     _add_servers(ask)
@@ -68,7 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     explore.set_defaults(command=explore_command)
 
     report = commands.add_parser("report", help="the accepted results of a notebook as one page to hand on")
-    report.add_argument("notebook", type=Path)
+    report.add_argument("notebook", type=Path, help="as it was saved")
     report.add_argument("-o", "--output", type=Path, required=True, help="FILE.html, FILE.md or FILE.qmd")
     report.add_argument("--title", default="", help="instead of the notebook's first heading")
     report.add_argument("--overwrite", action="store_true", help="replace a file that is no earlier report")

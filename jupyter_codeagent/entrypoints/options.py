@@ -150,6 +150,18 @@ def build_parser() -> OptionParser:
     return parser
 
 
+def build_explore_parser() -> OptionParser:
+    """Build the parser of what follows `%agent explore`."""
+    parser = OptionParser(prog="%agent explore", add_help=False, allow_abbrev=False)
+    add = parser.add_argument
+    add("tables", nargs="+", type=_name, metavar="TABLE", help="frames of yours")
+    add("--goal", default="", metavar="WORDS", help="your question in words: columns that it names come first")
+    add("--minutes", type=_minutes, default=ExploreOptions.minutes, metavar="M", help="time limit (2)")
+    add("--sample", type=_positive, metavar="N", help="copy N random rows of each frame that has more")
+    add("--where", metavar="COND", help='copy only rows that match, such as "month > 6"')
+    return parser
+
+
 def parse_explore(line: str) -> ExploreOptions:
     """Parse what follows `%agent explore`.
 
@@ -158,14 +170,20 @@ def parse_explore(line: str) -> ExploreOptions:
     UsageError
         The message is one line: the bad option or value, and the nearest good one.
     """
-    parser = OptionParser(prog="%agent explore", add_help=False, allow_abbrev=False)
-    parser.add_argument("tables", nargs="+", type=_name, metavar="TABLE")
-    parser.add_argument("--goal", default="")
-    parser.add_argument("--minutes", type=_minutes, default=ExploreOptions.minutes)
-    parser.add_argument("--sample", type=_positive)
-    parser.add_argument("--where")
-    written = vars(parser.parse_args(_words(line)))
+    written = vars(build_explore_parser().parse_args(_words(line)))
     return ExploreOptions(**{**written, "tables": tuple(dict.fromkeys(written["tables"]))})
+
+
+def build_report_parser() -> OptionParser:
+    """Build the parser of what follows `%agent report`."""
+    parser = OptionParser(prog="%agent report", add_help=False, allow_abbrev=False)
+    add = parser.add_argument
+    add("-o", "--output", default="", metavar="FILE", help="a .html, .md or .qmd; a page beside the notebook")
+    add("--title", default="", metavar="TEXT", help="instead of the notebook's first heading")
+    add("--notebook", default="", metavar="FILE", help="the notebook, if it was renamed since its kernel started")
+    add("--no-rerun", dest="rerun", action="store_false", help="do not run the code again")
+    add("--overwrite", action="store_true", help="replace a file that is no earlier report")
+    return parser
 
 
 def parse_report(line: str) -> ReportOptions:
@@ -176,13 +194,7 @@ def parse_report(line: str) -> ReportOptions:
     UsageError
         The message is one line: the bad option or value, and the nearest good one.
     """
-    parser = OptionParser(prog="%agent report", add_help=False, allow_abbrev=False)
-    parser.add_argument("-o", "--output", default="")
-    parser.add_argument("--title", default="")
-    parser.add_argument("--notebook", default="")
-    parser.add_argument("--no-rerun", dest="rerun", action="store_false")
-    parser.add_argument("--overwrite", action="store_true")
-    return ReportOptions(**vars(parser.parse_args(_words(line))))
+    return ReportOptions(**vars(build_report_parser().parse_args(_words(line))))
 
 
 def parse_options(line: str) -> RunOptions:

@@ -31,7 +31,7 @@ from jupyter_codeagent.variables.privacy.column_filter import check_columns
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared, parse_targets
 
 SUBCOMMANDS: dict[str, str] = {
-    "help": "this text",
+    "help": "all options and commands",
     "status": "model, sandbox level in force, shared variables, what you have allowed, tokens so far",
     "models [NAME]": "models that were found, models that can run here, or details of one",
     "use NAME": "use this model from now on",
@@ -41,7 +41,7 @@ SUBCOMMANDS: dict[str, str] = {
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "steps [RUN]": "what the code of a run did to the rows, step by step, and what it assumed",
-    "explore TABLE…": "what is worth knowing of these tables, as cells, without a model; "
+    "explore TABLE …": "what is worth knowing of these tables, as cells, without a model; "
     '`--goal "what goes with the delay?"`, `--minutes 2`, `--sample N`, `--where COND`',
     "report [-o FILE]": "the accepted results as one page, after running them again on copies; "
     '`report.html`, `.md` or `.qmd`, `--title "Delays"`, `--no-rerun`, `--overwrite`, `--notebook FILE`',

@@ -70,38 +70,46 @@ class CodeAgent(Configurable):
 
     model = Unicode(
         "",
-        help="Model name, or embedded:NAME for one that runs here without a server (`%agent models`); empty: the "
+        help="Model name, or `embedded:NAME` for one that runs here without a server (`%agent models`); empty: the "
         "first that the server has, or the embedded model.",
     ).tag(config=True)
     base_url = Unicode(
         "",
-        help="Address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1; empty: look on loopback.",
+        help="Address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`; empty: look here.",
     ).tag(config=True)
     discover = Bool(
-        True, help="Look for a model server on the loopback ports of Ollama, LM Studio, vLLM, llama.cpp."
+        True, help="Look for servers on this machine: the usual ports of Ollama, LM Studio, vLLM and llama.cpp."
     ).tag(config=True)
     weights = Unicode("", help="Path of your own GGUF file for the embedded model.").tag(config=True)
-    privacy = Enum(PRIVACY_ORDER, "stats", help="Which parts of the data may enter the prompt.").tag(config=True)
-    approve = Enum(APPROVE_ORDER, "review", help="When to wait for a person.").tag(config=True)
-    max_steps = Int(4, min=1, help="Limit for model calls of one run.").tag(config=True)
+    privacy = Enum(
+        PRIVACY_ORDER,
+        "stats",
+        help="What the prompt may contain of your data: names and types, statistics too, or some rows too.",
+    ).tag(config=True)
+    approve = Enum(
+        APPROVE_ORDER,
+        "review",
+        help="When to wait for your yes: before code runs in the sandbox, with the result, or never.",
+    ).tag(config=True)
+    max_steps = Int(4, min=1, help="Limit for calls of the model in one run.").tag(config=True)
     timeout_s = Float(120.0, min=0.1, help="Seconds for one execution in the sandbox.").tag(config=True)
-    context_tokens = Int(600, min=50, help="Token budget of the variable lines.").tag(config=True)
+    context_tokens = Int(600, min=50, help="Tokens that the prompt may spend on your variables.").tag(config=True)
     answer = Bool(False, help="Ask the model for a sentence about the result; only its figures are checked.").tag(
         config=True
     )
-    house_rules = Bool(True, help="Tell the model the house rules in CODEAGENT.md.").tag(config=True)
+    house_rules = Bool(True, help="Tell the model the house rules in `CODEAGENT.md`.").tag(config=True)
     next_questions = Bool(
         True, help="Offer questions below a result, each tried in a spare sandbox first; no model is asked."
     ).tag(config=True)
     mcp_clients = Bool(
         False,
-        help="Let MCP clients (jupyter codeagent mcp) describe variables and run programs on copies in the sandbox;"
-        " what they get may go to their own models.",
+        help="Let MCP clients (`jupyter codeagent mcp`) describe variables and run programs on copies. Off, since"
+        " what they are told goes to models that this package neither chooses nor shows.",
     ).tag(config=True)
     charts = Enum(
         CHART_LIBRARIES,
         CHART_LIBRARIES[0],
-        help="Library that charts of questions and explorations are drawn with.",
+        help="Library that explorations draw with, and that the model is told to draw with.",
     ).tag(config=True)
     max_transfer_mb = Int(2048, min=1, help="Limit for all copies into the sandbox in one run, in MiB.").tag(
         config=True
@@ -113,15 +121,15 @@ class CodeAgent(Configurable):
     max_subquestion_tokens = Int(
         20_000, min=1, help="Limit for tokens of all questions that the code of one run asks with ask_model."
     ).tag(config=True)
-    max_calls_per_cell = Int(
-        100, min=1, help="Limit for calls of your functions in one execution of the code."
-    ).tag(config=True)
+    max_calls_per_cell = Int(100, min=1, help="Limit for calls of your functions each time that code runs.").tag(
+        config=True
+    )
     memory_mb = Int(2048, min=256, help="Memory of the sandbox in addition to the copies, in MiB.").tag(config=True)
     sandbox = Enum(
         ("auto", *ALL_LEVELS),
         "auto",
-        help="Isolation: auto takes the best level that works here. none runs the model's code WITHOUT isolation,"
-        " and is valid only if set in the session itself, never from a file.",
+        help="Level of isolation: auto takes the best that works here. none runs the model's code WITHOUT"
+        " isolation, and is valid only if set in the session itself, never from a file.",
     ).tag(config=True)
     strict = Bool(False, help="Refuse the level landlock, which has no namespaces.").tag(config=True)
     sandbox_image = Unicode("", help="Image of the level container; auto tries it last.").tag(config=True)
@@ -130,8 +138,8 @@ class CodeAgent(Configurable):
     ).tag(config=True)
     sandbox_command = List(
         Unicode(),
-        help="Command of the level command; it starts a remote relay, which gets copies of your data,"
-        " such as ['ssh', 'host', 'python', '-m', 'jupyter_codeagent.sandbox.remote.relay'].",
+        help="Command of the level command, word by word; it starts a relay elsewhere, which gets copies of your"
+        " data, such as `['ssh', 'host', 'python', '-m', 'jupyter_codeagent.sandbox.remote.relay']`.",
     ).tag(config=True)
     sandbox_gateway = Unicode(
         "", help="Address of a Jupyter kernel gateway for the level gateway; it gets copies of your data."
@@ -142,12 +150,16 @@ class CodeAgent(Configurable):
     subprocess = Bool(False, help="Let code in the sandbox start processes (inside it, under its limits).").tag(
         config=True
     )
-    approval_timeout_s = Float(3600.0, min=1, help="Seconds after which an unanswered question is denied.").tag(
-        config=True
-    )
-    connect_timeout_s = Float(5.0, min=0.1, help="Seconds to connect to the model server.").tag(config=True)
-    read_timeout_s = Float(120.0, min=0.1, help="Seconds between two chunks of the model's reply.").tag(config=True)
-    max_tokens = Int(1024, min=16, help="Completion tokens of one model call.").tag(config=True)
+    approval_timeout_s = Float(
+        3600.0, min=1, help="Seconds after which a question that nobody answers is a no."
+    ).tag(config=True)
+    connect_timeout_s = Float(5.0, min=0.1, help="Seconds to reach the model's server.").tag(config=True)
+    read_timeout_s = Float(
+        120.0, min=0.1, help="Seconds between two pieces of the model's reply; the whole reply has ten times that."
+    ).tag(config=True)
+    max_tokens = Int(
+        1024, min=16, help="Tokens of one reply; a server that sends more than 16 characters for each is cut off."
+    ).tag(config=True)
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
