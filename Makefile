@@ -6,6 +6,7 @@
 # make check  lint, types and import contract, and the panel's lint and tests, alone
 # make bench  the benchmarks: JSON and a table
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it
+# make docs         the documentation as a site in build/docs; first its reference is written anew from the code
 # make pictures     the pictures in docs/panel.md, taken by the browser test that walks through it
 # make recording    the moving picture in the README
 # make dist         wheel and sdist of the last commit, in dist/
@@ -17,7 +18,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-ci test-all check bench endurance pictures recording dist release install-check weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -71,6 +72,11 @@ bench: $(VENV)/.test weights
 endurance: $(VENV)/.test
 	CODEAGENT_ROUNDS=100 pytest tests/endurance --timeout=7200
 
+docs: $(VENV)/.test
+	python -m docs.make_reference
+	sphinx-build -qW --keep-going docs build/docs
+	@echo "Open build/docs/index.html"
+
 pictures: $(VENV)/.test
 	CODEAGENT_PICTURES=1 pytest tests/e2e/test_pictures.py
 
@@ -107,7 +113,7 @@ $(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
 
 # With all that .demo installs: one build of the labextension instead of two.
 $(VENV)/.test: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet ".[test]"
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet ".[test]" --group docs
 	touch $(VENV)/.demo
 	rm -rf build/collaboration
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps \
