@@ -7,7 +7,7 @@
 # make bench  the benchmarks: JSON and a table
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it
 # make docs         the documentation as a site in build/docs; first its reference is written anew from the code
-# make pictures     the pictures in docs/panel.md, taken by the browser test that walks through it
+# make pictures     the pictures in docs/panel.md and docs/tutorial.md, taken by the tests that do what these tell
 # make recording    the moving picture in the README
 # make dist         wheel and sdist of the last commit, in dist/
 # make release      the same with a bill of materials and checksums, checked; publishes nothing
@@ -77,8 +77,9 @@ docs: $(VENV)/.test
 	sphinx-build -qW --keep-going docs build/docs
 	@echo "Open build/docs/index.html"
 
-pictures: $(VENV)/.test
+pictures: $(VENV)/.test weights
 	CODEAGENT_PICTURES=1 pytest tests/e2e/test_pictures.py
+	CODEAGENT_PICTURES=1 pytest tests/integration/test_example_notebooks.py -k quickstart
 
 recording: $(VENV)/.test
 	python docs/make_recording.py

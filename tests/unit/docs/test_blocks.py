@@ -1,7 +1,8 @@
 """What the pages say to write is what the program understands: each block of code and each command in a line.
 
 Blocks of Python are run, those of a page in their order, unless the page says why not behind the language
-(```` ```python not run: it needs a server ````); then they are compiled. What a program has displayed is ``text``.
+(```` ```python not run: it needs a server ````); then they are compiled. What a program displays is ``text``, and
+stands below it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -58,18 +60,25 @@ def _no_tools_are_left() -> Iterator[None]:
     REGISTRY._tools.update(before)
 
 
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
 @pytest.mark.usefixtures("_no_tools_are_left")
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: str(page.name))
-def test_python_of_the_pages_runs(page: DocPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_of_the_pages_runs_and_prints_what_they_say(
+    page: DocPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
     config = Config()
     names: dict[str, Any] = {"__name__": "example", "c": config, "get_config": lambda: config}
-    for block in page.blocks:
-        if block.language == "python":
+    for block, below in zip_longest(page.blocks, page.blocks[1:]):
+        if block.language in ("python", "ipython") and not block.text.startswith("%%"):
             flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
             code = compile(without_magics(block.text), str(block), "exec", flags=flags, dont_inherit=True)
             if not block.note:
                 exec(code, names)
+            if printed := capsys.readouterr().out:
+                assert below is not None
+                assert (below.language, below.text) == ("text", printed)
     check_configuration(config)
     for name, end in {"connection": "close", "engine": "dispose"}.items():
         if name in names:
