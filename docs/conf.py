@@ -16,7 +16,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 REPOSITORY: str = PROJECT["urls"]["Repository"]
 SECTION = re.compile(r"^## (?P<title>.+)\n(?P<items>(?:- .+\n)+)", re.MULTILINE)
 """A heading of the front page with a list right below it."""
-PAGE = re.compile(r"^- \[[^\]]+\]\((?P<page>[\w/-]+)\.md\)", re.MULTILINE)
+PAGE = re.compile(r"^- \[(?P<title>[^\]]+)\]\((?P<page>[\w/-]+)\.md\)", re.MULTILINE)
 LINK_UP = re.compile(r"\]\((?P<path>\.\./[^)#]+)")
 
 project = PROJECT["name"]
@@ -25,6 +25,8 @@ nitpicky = True
 myst_heading_anchors = 4
 exclude_patterns = ["pictures/*"]
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = project
 html_copy_source = False
 html_show_copyright = False
@@ -45,7 +47,7 @@ def address(folder: Path, path: str) -> str:
 
 def with_menu(section: re.Match[str]) -> str:
     """Return a list of the front page, and below it the entries of the menu: its links to pages."""
-    pages = "\n".join(PAGE.findall(section["items"]))
+    pages = "\n".join(f"{title} <{page}>" for title, page in PAGE.findall(section["items"]))
     menu = f"```{{toctree}}\n:hidden:\n:caption: {section['title']}\n{pages}\n```\n"
     return f"{section[0]}\n{menu}" if pages else section[0]
 

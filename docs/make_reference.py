@@ -26,6 +26,7 @@ SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 """Heading of a section in a docstring, as numpydoc has them."""
 CAP_OF = {"sandbox": "levels"}
 """Keys of the policy that are named otherwise than the setting."""
+MAX_SIGNATURE_CHARS = 70
 MORE = {
     "model": "../usage.md#which-model-is-used",
     "base_url": "../settings.md#which-servers-get-prompts-and-which-keys",
@@ -93,7 +94,7 @@ def settings() -> str:
             "# Settings",
             'For this kernel `%config CodeAgent.privacy = "schema"`, for all of yours',
             '`c.CodeAgent.privacy = "schema"` in IPython\'s configuration. [Which setting holds](../settings.md)',
-            "says what comes before what. In italics: where else it can be set. An option stands in the line of a",
+            "says what comes before what. *Also* is where else it can be set: an option stands in the line of a",
             "question; JupyterLab has a settings editor; the policy is the administrator's",
             "[`codeagent_policy.json`](../usage.md#administrators).",
             "",
@@ -125,7 +126,7 @@ def setting_text(name: str, trait: TraitType[Any, Any]) -> str:
         *([f"policy `{CAP_OF.get(name, name)}`"] if CAP_OF.get(name, name) in CAPS else []),
     ]
     more = f" [More]({MORE[name]})." if name in MORE else ""
-    return f"{text}{more}" + (f" *{', '.join(elsewhere)}*" if elsewhere else "")
+    return f"{text}{more}" + (f"<br>*also: {', '.join(elsewhere)}*" if elsewhere else "")
 
 
 def command_line() -> str:
@@ -198,8 +199,13 @@ def documented(function: Callable[..., Any]) -> list[str]:
 
 
 def readable(signature: str) -> str:
-    """Return a signature without the quotes around its annotations."""
-    return re.sub(r"(?P<before>: |-> )'(?P<type>[^']*)'", r"\g<before>\g<type>", signature)
+    """Return a signature without the quotes around its annotations, a long one with a line for each parameter."""
+    text = re.sub(r"(?P<before>: |-> )'(?P<type>[^']*)'", r"\g<before>\g<type>", signature)
+    if len(text) <= MAX_SIGNATURE_CHARS:
+        return text
+    parameters, _, returned = text[1:].rpartition(") -> ")
+    lines = re.split(r", (?=\w+:|/|\*)", parameters)
+    return "\n".join(["(", *(f"    {line}," for line in lines), f") -> {returned}"])
 
 
 def definitions(body: str) -> Iterator[str]:
