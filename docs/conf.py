@@ -1,4 +1,7 @@
-"""The documentation as a site: `make docs`. Sphinx reads the pages as they are; `index.md` is also the menu."""
+"""The documentation as a site: `make docs`. Sphinx reads the pages as they are.
+
+The front page is the README and, in the place of its last section, the lists of `index.md`: they are the menu, too.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,13 @@ from sphinx.application import Sphinx
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+README = ROOT / "README.md"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 REPOSITORY: str = PROJECT["urls"]["Repository"]
 SECTION = re.compile(r"^## (?P<title>.+)\n(?P<items>(?:- .+\n)+)", re.MULTILINE)
 """A heading of the front page with a list right below it."""
 PAGE = re.compile(r"^- \[(?P<title>[^\]]+)\]\((?P<page>[\w/-]+)\.md\)", re.MULTILINE)
+OF_README = re.compile(r"\]\((?!https?:|#)")
 LINK_UP = re.compile(r"\]\((?P<path>\.\./[^)#]+)")
 
 project = PROJECT["name"]
@@ -33,10 +38,19 @@ html_show_copyright = False
 html_theme_options = {"source_repository": REPOSITORY, "source_branch": "HEAD", "source_directory": "docs/"}
 
 
-def adapt_page(_: Sphinx, page: str, source: list[str]) -> None:
-    """Make the menu of the front page's lists; lead to the repository from links to what is no page."""
-    text = LINK_UP.sub(lambda link: f"]({address((DOCS / page).parent, link['path'])}", source[0])
-    source[0] = SECTION.sub(with_menu, text) if page == "index" else text
+def adapt_page(app: Sphinx, page: str, source: list[str]) -> None:
+    """Put the front page together; lead to the repository from links to what is no page."""
+    text = source[0]
+    if page == "index":
+        app.env.note_dependency(README)
+        text = f"{introduction()}\n{SECTION.sub(with_menu, text[text.index('## ') :])}"
+    source[0] = LINK_UP.sub(lambda link: f"]({address((DOCS / page).parent, link['path'])}", text)
+
+
+def introduction() -> str:
+    """Return the README without its last section, its links as from the folder of the pages."""
+    text = README.read_text(encoding="utf-8").rpartition("\n## ")[0]
+    return OF_README.sub("](../", text).replace("](../docs/", "](")
 
 
 def address(folder: Path, path: str) -> str:

@@ -1,7 +1,7 @@
 """Write docs/tutorial.md from the quickstart notebook as it was executed: prose, cells, what came out.
 
-`make pictures` does so, with the test that executes the notebook. `tests/unit/docs` holds that the page has all that
-the notebook tells, and that its code prints what stands there.
+`make pictures` does so, with the test that executes the notebook. `tests/unit/docs` holds that the page has all
+that the notebook tells, and that its code prints what stands there.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,6 +47,27 @@ def test_the_address_of_the_project_stands_in_one_place() -> None:
     holding = [str(file.relative_to(ROOT)) for file in source_files() if place.encode() in file.read_bytes()]
     assert holding == ["pyproject.toml"]
     assert (ROOT / "pyproject.toml").read_text(encoding="utf-8").count(place) == 1
+
+
+def test_on_a_package_index_every_link_and_picture_of_the_readme_leads_to_the_repository() -> None:
+    description = str(metadata("jupyter-codeagent").json["description"])
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", description)
+    pictures = [address for mark, address in links if mark]
+    assert len(pictures) == 1
+    assert len(links) > 4
+    repository = PROJECT["urls"]["Repository"]
+    for address in (address for _, address in links):
+        kind = "raw" if address in pictures else "blob"
+        place = address.removeprefix(f"{repository}/{kind}/HEAD/")
+        assert (ROOT / place).is_file(), address
+
+
+def test_the_site_and_its_sources_are_in_no_package() -> None:
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"][
+        "targets"
+    ]
+    assert not [path for path in targets["sdist"]["include"] if path.startswith(("/docs", "/build/"))]
+    assert targets["wheel"]["packages"] == ["jupyter_codeagent"]
 
 
 def test_no_address_of_a_mailbox_is_made_up() -> None:
