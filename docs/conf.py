@@ -29,6 +29,7 @@ extensions = ["myst_parser"]
 nitpicky = True
 myst_heading_anchors = 4
 exclude_patterns = ["pictures/*"]
+smartquotes = False
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -26,6 +26,7 @@ SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 """Heading of a section in a docstring, as numpydoc has them."""
 CAP_OF = {"sandbox": "levels"}
 """Keys of the policy that are named otherwise than the setting."""
+DASH = "–\N{NO-BREAK SPACE}"
 MAX_SIGNATURE_CHARS = 70
 MORE = {
     "model": "../usage.md#which-model-is-used",
@@ -166,7 +167,7 @@ def python() -> str:
 def raised_errors() -> str:
     lines = (errors.__doc__ or "").strip().rpartition("\n\n")[2]
     rows = [
-        (f"{'– ' * depth}`{kind.__name__}`", one_line(inspect.getdoc(kind) or ""))
+        (f"{DASH * depth}`{kind.__name__}`", one_line(inspect.getdoc(kind) or ""))
         for depth, kind in tree(errors.CodeAgentError)
     ]
     return "\n".join(
@@ -258,7 +259,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    return " ".join(text.replace("``", "`").split())
+    return re.sub(r"[ \n]+", " ", text.replace("``", "`").strip())
 
 
 if __name__ == "__main__":

@@ -75,7 +75,8 @@ class CodeAgent(Configurable):
     ).tag(config=True)
     base_url = Unicode(
         "",
-        help="Address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`; empty: look here.",
+        help="Address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`; empty: one that is found"
+        " on this machine.",
     ).tag(config=True)
     discover = Bool(
         True, help="Look for servers on this machine: the usual ports of Ollama, LM Studio, vLLM and llama.cpp."
@@ -119,7 +120,7 @@ class CodeAgent(Configurable):
     )
     max_calls = Int(1000, min=1, help="Limit for calls of your functions by the code of one run.").tag(config=True)
     max_subquestion_tokens = Int(
-        20_000, min=1, help="Limit for tokens of all questions that the code of one run asks with ask_model."
+        20_000, min=1, help="Limit for tokens of all questions that the code of one run asks with `ask_model`."
     ).tag(config=True)
     max_calls_per_cell = Int(100, min=1, help="Limit for calls of your functions each time that code runs.").tag(
         config=True
@@ -128,21 +129,21 @@ class CodeAgent(Configurable):
     sandbox = Enum(
         ("auto", *ALL_LEVELS),
         "auto",
-        help="Level of isolation: auto takes the best that works here. none runs the model's code WITHOUT"
+        help="Level of isolation: `auto` takes the best that works here. `none` runs the model's code WITHOUT"
         " isolation, and is valid only if set in the session itself, never from a file.",
     ).tag(config=True)
-    strict = Bool(False, help="Refuse the level landlock, which has no namespaces.").tag(config=True)
-    sandbox_image = Unicode("", help="Image of the level container; auto tries it last.").tag(config=True)
+    strict = Bool(False, help="Refuse the level `landlock`, which has no namespaces.").tag(config=True)
+    sandbox_image = Unicode("", help="Image of the level `container`; `auto` tries it last.").tag(config=True)
     sandbox_engine = Enum(
         ("", "docker", "podman"), "", help="Engine that runs the container; empty for the installed one."
     ).tag(config=True)
     sandbox_command = List(
         Unicode(),
-        help="Command of the level command, word by word; it starts a relay elsewhere, which gets copies of your"
+        help="Command of the level `command`, word by word; it starts a relay elsewhere, which gets copies of your"
         " data, such as `['ssh', 'host', 'python', '-m', 'jupyter_codeagent.sandbox.remote.relay']`.",
     ).tag(config=True)
     sandbox_gateway = Unicode(
-        "", help="Address of a Jupyter kernel gateway for the level gateway; it gets copies of your data."
+        "", help="Address of a Jupyter kernel gateway for the level `gateway`; it gets copies of your data."
     ).tag(config=True)
     sandbox_gateway_kernel = Unicode(
         "codeagent-sandbox-relay", help="Name of the relay's kernelspec at the gateway."

@@ -8,8 +8,8 @@ from math import sqrt
 from doc_pages import DOCS, ROOT
 
 COUNTS = re.compile(r"\d+ of \d+")
-SHARE = r"(?P<right>\d+) of (?P<all>\d+) \((?P<percent>\d+) %\)"
-ROW = re.compile(rf"^\|[^|]+\| {SHARE} \| (?P<low>\d+) to (?P<high>\d+) % \|$", re.MULTILINE)
+SHARE = r"(?P<right>\d+) of (?P<all>\d+) \((?P<percent>\d+)\s%\)"
+ROW = re.compile(rf"^\|[^|]+\| {SHARE} \| (?P<low>\d+) to (?P<high>\d+)\s% \|$", re.MULTILINE)
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MEASURED = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("evals.md", "explore.md"))
 
