@@ -80,7 +80,7 @@ def test_python_of_the_pages_runs_and_prints_what_they_say(
                 assert below is not None
                 assert (below.language, below.text) == ("text", printed)
     check_configuration(config)
-    for name, end in {"connection": "close", "engine": "dispose"}.items():
+    for name, end in {"connection": "close", "db": "close", "engine": "dispose"}.items():
         if name in names:
             getattr(names[name], end)()
 
