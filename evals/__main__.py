@@ -28,9 +28,9 @@ from evals.systems.answer import System
 from evals.systems.ours import Ours
 from evals.systems.peer import INSTALLED, WORKERS, Peer, install
 from evals.task import Task
-from jupyter_codeagent.models.embedded.catalogue import is_embedded
 from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
 from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.embedded import is_embedded
 
 SUITES = ("own", "fresh", "analysts", "kpi", "tools", "dabench")
 

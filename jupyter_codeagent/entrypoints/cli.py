@@ -160,9 +160,12 @@ def report_command(options: argparse.Namespace) -> int:
     from jupyter_codeagent.report.output_file import check_output, write_report
     from jupyter_codeagent.report.page import report_text
     from jupyter_codeagent.report.report import summary
+    from jupyter_codeagent.settings.enforcement import check_switched_on
 
+    settings = _settings()
+    check_switched_on(settings, "reports", "jupyter codeagent report")
     check_output(options.output, overwrite=options.overwrite)
-    path = _settings().history_path
+    path = settings.history_path
     history = HistoryStore(Path(path) if path else None)
     try:
         saved = with_decisions(read_saved(options.notebook, history))
@@ -262,8 +265,9 @@ def models_command(options: argparse.Namespace) -> int:
     """List models, fetch the weights of one that can run here, or stop the servers of those that run."""
     from jupyter_codeagent.entrypoints import doctor
     from jupyter_codeagent.models.discovery import list_models
-    from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, EMBEDDED_PREFIX, published_weights
+    from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, published_weights
     from jupyter_codeagent.models.embedded.catalogue_text import download_warnings, format_models
+    from jupyter_codeagent.types.embedded import EMBEDDED_PREFIX
 
     if options.action == "fetch":
         from jupyter_codeagent.models.embedded.weights import fetch_weights_with_bar
@@ -316,12 +320,14 @@ def history_command(options: argparse.Namespace) -> int:
 
 
 def _settings() -> Any:
-    """Return the settings of a command: IPython's configuration files as the kernel reads them, then the caps."""
+    """Return the settings of a command: IPython's configuration files as the kernel reads them, then the policy."""
     from IPython.terminal.ipapp import load_default_config
 
-    from jupyter_codeagent.settings.config import CodeAgent, apply_caps, read_caps
+    from jupyter_codeagent.frontend.approvals.grants import Grants
+    from jupyter_codeagent.session.settings_in_force import SettingsInForce
+    from jupyter_codeagent.settings.config import CodeAgent
 
-    return apply_caps(CodeAgent(config=load_default_config()).settings(), read_caps())
+    return SettingsInForce(CodeAgent(config=load_default_config()), Grants())()
 
 
 def _progress(text: str) -> None:

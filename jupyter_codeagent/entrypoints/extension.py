@@ -29,7 +29,7 @@ def load(shell: Any) -> None:
     magics = AgentMagics(shell, session)
     shell.register_magics(magics)
     shell.events.register("post_run_cell", magics.remember_failure)
-    guard = PendingGuard(shell, session.run_log)
+    guard = PendingGuard(shell, session.run_log, session.settings)
     # First of all transformers: others change what looks like a prompt, and the guard compares the unchanged code.
     questions = QuestionMarks(shell)
     shell.input_transformers_cleanup[:0] = [guard, questions]

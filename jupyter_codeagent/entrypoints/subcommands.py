@@ -24,6 +24,8 @@ from jupyter_codeagent.models.embedded.catalogue_text import format_models
 from jupyter_codeagent.session.house_rules import house_rules_cost, read_house_rules
 from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.settings.policy import read_policy
+from jupyter_codeagent.settings.view import check_change
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun
@@ -118,6 +120,7 @@ class Subcommands:
                 ),
                 f"panel: {'linked' if session.link is not None and session.link.is_open else 'not linked'}",
                 *self._clients_lines(settings.mcp_clients),
+                *(f"administrator: {text}" for text in settings.policy.texts()),
                 f"tokens so far: {usage.prompt_tokens} in ({usage.cached_tokens} cached), "
                 f"{usage.completion_tokens} out",
             ]
@@ -132,6 +135,7 @@ class Subcommands:
     def _use(self, name: str) -> None:
         if not name:
             raise UsageError("%agent use NAME: give the model's name; `%agent models` lists them.")
+        check_change("model", name, read_policy())
         self._session.config.model = name
         print(f"model: {doctor.endpoint_text(self._session.model_finder.find(self._session.settings()))}")
 
@@ -231,7 +235,7 @@ class Subcommands:
     def _recorded(self, run_id: str) -> None:
         run = self._session.run_log.find(run_id)
         show_outputs(run.outputs)
-        print(recorded_note(run), file=sys.stderr)
+        print(recorded_note(run, self._session.settings), file=sys.stderr)
 
     def _reset(self) -> None:
         self._session.reset()

@@ -13,12 +13,14 @@ from jupyter_codeagent.frontend.approvals.approvers import (
 from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
+from jupyter_codeagent.frontend.approvals.policies import asked_each_time
 from jupyter_codeagent.frontend.approvals.protocol import Approver
 from jupyter_codeagent.frontend.approvals.widgets import WidgetApprover
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import CELL_ID, CellOrigin, FrontEnd
 from jupyter_codeagent.frontend.insertion import CellInserter, HeadlessInserter, InPlaceInserter, PanelInserter
 from jupyter_codeagent.frontend.link import PanelLink
+from jupyter_codeagent.settings.settings import Settings
 
 FIRST_HELLO_S = 2.0
 LAB_HELLO_S = 6.0
@@ -56,11 +58,16 @@ class FrontEndAdapters:
         self._approvers: dict[bool, Approver] = {}
         self._waited = False
 
-    def gate(self, origin: CellOrigin, *, timeout_s: float) -> ApprovalGate:
+    def gate(self, origin: CellOrigin, settings: Settings) -> ApprovalGate:
         """Return the gate for a cell: its approver, after the policy and earlier grants."""
         if origin.headless not in self._approvers:
             self._approvers[origin.headless] = self._approver(origin)
-        return ApprovalGate(self._approvers[origin.headless], grants=self._grants, timeout_s=timeout_s)
+        return ApprovalGate(
+            self._approvers[origin.headless],
+            grants=self._grants,
+            timeout_s=settings.approval_timeout_s,
+            each_time=asked_each_time(settings.policy.rules),
+        )
 
     def inserter(self, origin: CellOrigin) -> CellInserter:
         """Return the inserter for the cells of a run."""

@@ -28,7 +28,7 @@ from jupyter_codeagent.frontend.pages import Page, Pages
 from jupyter_codeagent.frontend.panel_proposals import PanelProposals
 from jupyter_codeagent.frontend.shell_queue import MainShell
 from jupyter_codeagent.types.approvals import Decision, Proposal
-from jupyter_codeagent.types.errors import HistoryError, UnknownRunError
+from jupyter_codeagent.types.errors import DeniedError, HistoryError, UnknownRunError
 from jupyter_codeagent.types.run import CellState
 
 
@@ -209,7 +209,7 @@ class PanelLink:
         """Record a decision that the page has carried out already; report a failure to the page."""
         try:
             self._on_event({**data, "session": page.session})
-        except HistoryError as error:
+        except (HistoryError, DeniedError) as error:
             if isinstance(error, UnknownRunError) and data["type"] == "cell_state":
                 return  # cells of somebody else's notebook: this history does not have them
             page.comm.send(

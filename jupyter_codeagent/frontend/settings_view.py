@@ -17,15 +17,16 @@ from jupyter_codeagent.frontend.messages import (
     SettingsView,
     SettingView,
 )
-from jupyter_codeagent.models.embedded.catalogue import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
 from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.models.server_status import embedded_status, model_server_statuses
 from jupyter_codeagent.models.servers import configured_server
-from jupyter_codeagent.settings.config import CodeAgent, check_settings, read_caps
+from jupyter_codeagent.settings.config import CodeAgent, check_settings
+from jupyter_codeagent.settings.policy import read_policy
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.settings.view import check_change, effective_settings
 from jupyter_codeagent.types.approvals import Grant
+from jupyter_codeagent.types.embedded import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 
@@ -56,7 +57,7 @@ class SettingsHandler:
         try:
             values = [
                 SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
-                for s in effective_settings(self._config, read_caps())
+                for s in effective_settings(self._config, read_policy())
             ]
             return SettingsView(values=values, server=self._server(), problem="")
         except UsageError as error:
@@ -102,11 +103,11 @@ class SettingsHandler:
     def choose(self, values: Mapping[str, Any]) -> None:
         """Set the values in this kernel, all or none, if the administrator allows it."""
         try:
-            caps = read_caps()
+            policy = read_policy()
             check_settings(values)
             _check_address(values)
             for name, value in values.items():
-                check_change(name, value, caps)
+                check_change(name, value, policy)
             self._config.set_in_session(**values)
         except UsageError as error:
             self._refuse(str(error))
@@ -117,7 +118,11 @@ class SettingsHandler:
 
         It is the approval that a run would ask for. A server of another user on this machine is left to the run.
         """
+        values = {"model": model if base_url else EMBEDDED, "base_url": base_url}
         try:
+            policy = read_policy()
+            for name, value in values.items():
+                check_change(name, value, policy)
             if base_url and not is_loopback(base_url):
                 if confirmed != host_and_port(base_url):
                     raise UsageError(
@@ -128,14 +133,13 @@ class SettingsHandler:
             self._refuse(str(error))
             self.send_state()
             return
-        self.choose({"model": model if base_url else EMBEDDED, "base_url": base_url})
+        self.choose(values)
 
     async def find_models(self) -> None:
         """Ask the named servers and loopback for models; send the pages the answers."""
         try:
             settings = self._settings().model
-            fixed = read_caps().get("base_url")
-            addresses = (fixed,) if fixed else self._config.server_addresses()
+            addresses = self._config.server_addresses() if settings.servers is None else settings.servers
             servers = await model_server_statuses(addresses, settings, os.environ)
         except UsageError as error:
             self._refuse(str(error))

@@ -11,7 +11,7 @@ from jupyter_codeagent.models.endpoint import Address, ModelEndpoint, origins, p
 from jupyter_codeagent.models.owners import NOBODY, Owners
 from jupyter_codeagent.settings.config import ALLOWED_SERVERS
 from jupyter_codeagent.settings.settings import ModelSettings
-from jupyter_codeagent.types.errors import ModelUnreachableError, UnconfirmedServerError
+from jupyter_codeagent.types.errors import ForbiddenServerError, ModelUnreachableError, UnconfirmedServerError
 
 
 def admit(base_url: str, settings: ModelSettings) -> Owners:
@@ -19,11 +19,15 @@ def admit(base_url: str, settings: ModelSettings) -> Owners:
 
     Raises
     ------
+    ForbiddenServerError
+        The administrator does not allow the server.
     UnconfirmedServerError
         The server is not confirmed: nothing may be sent to it.
     UsageError
     """
     address = parse_address(base_url)
+    if settings.servers is not None and address.origin not in origins(settings.servers):
+        raise ForbiddenServerError(f"The model server {address.label} {settings.why_only_these}")
     allowed = address.origin in origins(settings.allowed)
     if address.is_loopback:
         uids = owners.find_owners(address.host, address.port)
@@ -40,9 +44,13 @@ def admit_registered(name: str, provider: str, settings: ModelSettings) -> None:
 
     Raises
     ------
+    ForbiddenServerError
+        The administrator says which servers may be asked, and this model can ask any.
     UnconfirmedServerError
         The model is not confirmed.
     """
+    if settings.servers is not None:
+        raise ForbiddenServerError(f"The model {name!r} of another package ({provider}) {settings.why_only_these}")
     identifier = f"{name} ({provider})"
     if name not in settings.configured and identifier not in settings.allowed:
         raise UnconfirmedServerError(

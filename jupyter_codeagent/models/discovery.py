@@ -16,11 +16,8 @@ from typing import cast
 from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, owners_at, server_label
 from jupyter_codeagent.models.embedded.catalogue import (
     DEFAULT_MODEL,
-    EMBEDDED,
-    EMBEDDED_PREFIX,
     catalogue,
     fetch_command,
-    is_embedded,
     model_name,
     published_weights,
     uses_own_file,
@@ -48,6 +45,7 @@ from jupyter_codeagent.models.servers import (
     loopback_servers,
 )
 from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.embedded import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.types.errors import (
     ModelError,
     ModelNotFoundError,

@@ -107,7 +107,7 @@ class Branches:
     ) -> str:
         sandbox = await self.workspace.sandbox(prepared.settings.sandbox)
         status = await sandbox.prepare(prepared.manifest)
-        gate = self.front_ends.gate(origin, timeout_s=prepared.settings.approval_timeout_s)
+        gate = self.front_ends.gate(origin, prepared.settings)
         step = await run_given_code(
             replace(watcher.latest[0], sandbox=status.label),
             known.code,

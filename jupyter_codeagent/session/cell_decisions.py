@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
@@ -13,6 +13,8 @@ from jupyter_codeagent.frontend.messages import MarkMessage
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.session.run_log import RunLog
+from jupyter_codeagent.settings.enforcement import check_switched_on
+from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.run import AgentRun, CellState
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
@@ -28,6 +30,7 @@ class CellDecisions:
         run_log: RunLog,
         workspace: SandboxWorkspace,
         consent: Consent,
+        settings: Callable[[], Settings],
         link: PanelLink | None,
     ) -> None:
         self._live = live
@@ -35,6 +38,7 @@ class CellDecisions:
         self._run_log = run_log
         self._workspace = workspace
         self._consent = consent
+        self._settings = settings
         self._link = link
 
     def apply(self, run: AgentRun, origin: CellOrigin) -> None:
@@ -44,6 +48,7 @@ class CellDecisions:
         ------
         DeniedError
         """
+        check_switched_on(self._settings(), "apply", f"%agent apply {run.id[:6]}")
         note = f"It is the code of run {run.id}; it acts on your own variables."
         decision = self._background.run(self._consent.decide("apply", run.code, note, origin, run_id=run.id))
         self.note_applied(run.id, decision.code, decided_by=decision.decided_by)
@@ -60,7 +65,14 @@ class CellDecisions:
         return count
 
     def note_applied(self, run_id: str, code: str, *, decided_by: str) -> None:
-        """Record that somebody approved running this code in the live kernel; before it runs, with the time."""
+        """Record that somebody approved running this code in the live kernel; before it runs, with the time.
+
+        Raises
+        ------
+        DeniedError
+            No code of a result may run there.
+        """
+        check_switched_on(self._settings(), "apply", f"Running the code of run {run_id[:6]} in your kernel")
         self._run_log.history.note_applied(run_id, code, decided_by)
 
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str, session: str = "") -> None:

@@ -17,7 +17,7 @@ from jupyter_codeagent.notebook.cells import cells_from_run
 from jupyter_codeagent.session.client_runs import ClientRuns, title_of
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.run_log import RunLog
-from jupyter_codeagent.session.settings_in_force import SettingsInForce, clients_are_forbidden
+from jupyter_codeagent.session.settings_in_force import SettingsInForce
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import DeniedError, InsertError, RunFailedError, UsageError
 from jupyter_codeagent.types.run import AgentRun
@@ -31,7 +31,6 @@ NOT_LET_IN = (
     "The user has not let MCP clients use this kernel: have them run"
     " `%config CodeAgent.mcp_clients = True` in a cell."
 )
-FORBIDDEN = "The administrator of this machine does not let MCP clients use kernels; nothing here can change that."
 NO_PAGE = (
     "No page of JupyterLab with the side panel shows this notebook, so no cells can be inserted. Have the user open"
     " it, then call again; the run stays in their history."
@@ -59,7 +58,9 @@ class ClientCalls:
         """
         settings = self.settings()
         if not settings.mcp_clients:
-            raise DeniedError(FORBIDDEN if clients_are_forbidden() else NOT_LET_IN)
+            if settings.policy.rules.get("mcp_clients") is False:
+                raise DeniedError(settings.policy.line("Use by MCP clients", "mcp_clients"))
+            raise DeniedError(NOT_LET_IN)
         match tool:
             case "list_variables":
                 return await self._describe("", settings)

@@ -29,8 +29,8 @@ from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.run_request import new_run
-from jupyter_codeagent.settings.config import APPROVE_ORDER
 from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.approvals import APPROVE_ORDER
 from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, StoppedError, UsageError, VariableError
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import SandboxPolicy
@@ -157,7 +157,7 @@ class ClientRuns:
             status = await sandbox.prepare(replace(run.manifest, modules=modules))
             held.modules = run.manifest.modules
             run, before = replace(run, sandbox=status.label), sandbox.variables
-            gate = self._front_ends.gate(origin, timeout_s=settings.approval_timeout_s)
+            gate = self._front_ends.gate(origin, settings)
             if needs_person(run.request.approve, "run"):
                 recorder.changed(replace(run, status="waiting"))
                 recorder.progress(recorder.latest.run, "waiting", code)

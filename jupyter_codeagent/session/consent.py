@@ -54,7 +54,7 @@ class Consent:
             The answer was no, or nobody answered.
         """
         settings = self._settings()
-        gate = self._front_ends.gate(origin, timeout_s=settings.approval_timeout_s)
+        gate = self._front_ends.gate(origin, settings)
         proposal = Proposal(
             id=uuid.uuid4().hex[:12], run_id=run_id, kind=kind, code=code, note=note, lasting=lasting
         )

@@ -5,6 +5,7 @@ No model is asked. Each finding is a run of its own, with its own cells and its 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -105,11 +106,12 @@ class Explorer:
     async def _look(
         self, explored: ExploreOptions, prepared: PreparedExploration, sandbox: PersistentSandbox
     ) -> Exploration:
+        most_s = prepared.settings.policy.rules.get("timeout_s", math.inf)
         report = await sandbox.explore(
             ExplorationRequest(
                 names=tuple(prepared.columns),
                 leave_out=dict(prepared.personal),
-                seconds=explored.minutes * SECONDS_PER_MINUTE * LOOK_SHARE,
+                seconds=min(explored.minutes * SECONDS_PER_MINUTE * LOOK_SHARE, most_s),
                 max_rows=MAX_ROWS,
             )
         )
@@ -149,7 +151,7 @@ class Explorer:
         run = recorder.latest.run
         request = replace(run.request, prompt=cell.prompt)
         run = replace(run, request=request, sandbox=work.label, notes=work.prepared.notes)
-        gate = self.front_ends.gate(work.origin, timeout_s=work.prepared.settings.approval_timeout_s)
+        gate = self.front_ends.gate(work.origin, work.prepared.settings)
         step = await run_given_code(
             run,
             cell.code,

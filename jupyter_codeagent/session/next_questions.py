@@ -254,7 +254,7 @@ class _Trial:
     ) -> None:
         self._run = run
         self._sandbox = sandbox
-        self._gate = front_ends.gate(origin, timeout_s=settings.approval_timeout_s)
+        self._gate = front_ends.gate(origin, settings)
         self._seen = output_text(ExecutionResult(status="ok", outputs=run.outputs))
 
     async def first_that_work(self, questions: Iterable[NextQuestion]) -> list[NextQuestion]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.link import PanelLink
@@ -16,9 +15,8 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.variables_view import VariablesView
-from jupyter_codeagent.settings.config import APPROVE_ORDER
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.types.approvals import ApprovalPolicy
+from jupyter_codeagent.types.approvals import APPROVE_ORDER, ApprovalPolicy
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.run_json import run_view
 
@@ -60,5 +58,5 @@ class PageState:
         try:
             settings = self.settings()
         except UsageError:
-            return "", cast("ApprovalPolicy", APPROVE_ORDER[0])
+            return "", APPROVE_ORDER[0]
         return self.models.name(settings.model) or settings.model.model, settings.approve

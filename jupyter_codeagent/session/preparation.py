@@ -45,7 +45,9 @@ from jupyter_codeagent.session.settings_in_force import SettingsInForce
 from jupyter_codeagent.session.starting_state import StartingState
 from jupyter_codeagent.session.tool_admin import ToolAdmin
 from jupyter_codeagent.session.variable_selection import VariableSelection, select_variables
+from jupyter_codeagent.settings.enforcement import check_switched_on
 from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.tools.allowed import within_policy
 from jupyter_codeagent.tools.ask_model import offered
 from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
 from jupyter_codeagent.tools.tool import Tool
@@ -182,7 +184,8 @@ class RunPreparation:
             copies.summaries, copies.relations, prompt, settings, endpoint, sends=not options.dry_run
         )
         run = new_run(request, copies.manifest, context.context.tagged, counted_kinds=context.counted_kinds)
-        run = replace(run, house_rules=rules.text, notes=(*copies.notes, *rules.notes, *chart_notes))
+        notes = (*settings.cuts, *copies.notes, *rules.notes, *chart_notes)
+        run = replace(run, house_rules=rules.text, notes=notes)
         run, turns = self._with_conversation(run, options)
         # Not what earlier runs left in the sandbox: Run All would ask again although nothing changed.
         followed = self.run_log.find(options.follows).code if options.follows else ""
@@ -217,7 +220,8 @@ class RunPreparation:
         """
         self.front_ends.wait_for_page(origin)
         options = RunOptions(variables=explored.tables, sample=explored.sample, where=explored.where)
-        settings = self.settings.with_grants(self.settings(options))
+        settings = self.settings(options)
+        check_switched_on(settings, "explore", f"%agent explore {', '.join(explored.tables)}")
         require_chart_library(settings.charts)
         self.starting_state.remove_hidden(origin.notebook)
         copies = self._copy(explored.goal, options, origin, settings, asks_model=False)
@@ -234,7 +238,7 @@ class RunPreparation:
             columns=columns,
             personal={name: personal_columns(live[name], labels) for name, labels in columns.items()},
             taken=frozenset(live),
-            notes=copies.notes,
+            notes=(*settings.cuts, *copies.notes),
         )
 
     def prepare_rerun(
@@ -249,7 +253,7 @@ class RunPreparation:
         """
         self.front_ends.wait_for_page(origin)
         asked = asked or RunOptions()
-        settings = self.settings.with_grants(self.settings(asked))
+        settings = self.settings(asked)
         self.starting_state.remove_hidden(origin.notebook)
         visible = self.sharing.visible().values
         wanted = [name for name in names if name in visible and not isinstance(visible[name], ModuleType)]
@@ -276,7 +280,7 @@ class RunPreparation:
             return None
         run = new_run(replace(prepared.request, prompt=prompt), prepared.manifest, TaggedText())
         return PreparedRun(
-            run=run,
+            run=replace(run, notes=prepared.settings.cuts),
             settings=prepared.settings,
             endpoint=ModelEndpoint(model=NO_MODEL, label="", kind="registered", remote=False),
             turns=(),
@@ -329,8 +333,9 @@ class RunPreparation:
         """
         live = self.sharing.visible()
         self.sharing.check(options, live.withheld)
-        server_notes = self.tools.refresh_servers() if asks_model and not options.dry_run else ()
-        tools = offered(self.tools.all(), prompt) if asks_model else {}
+        asks_servers = asks_model and not options.dry_run and settings.tools != "deny"
+        server_notes = self.tools.refresh_servers() if asks_servers else ()
+        tools, tool_notes = within_policy(offered(self.tools.all(), prompt), settings) if asks_model else ({}, ())
         variables = without_tools(live.values, self.tools.all())
         described = partial(describe, privacy=settings.privacy if asks_model else "schema", mentioned=prompt)
         named = {name: variables[name] for name in options.variables or () if name in variables}
@@ -366,7 +371,7 @@ class RunPreparation:
         )
         summaries = live.hidden.without_names(summaries, variables)
         summaries = masked_summaries(summaries, self.live.everything())
-        manifest, notes = selection.complete(manifest), (*selection.run_notes, *server_notes)
+        manifest, notes = selection.complete(manifest), (*selection.run_notes, *server_notes, *tool_notes)
         if tools and options.candidates == 1:
             manifest = with_tools(manifest, tools)
         elif tools:

@@ -89,7 +89,7 @@ class Reproduction:
         self, programs: Sequence[Program], prepared: PreparedRerun, watcher: RerunWatcher, origin: CellOrigin
     ) -> tuple[Rerun, ...]:
         """Run the code of each result, in order, and compare; a result that cannot be run says why."""
-        gate = self.front_ends.gate(origin, timeout_s=prepared.settings.approval_timeout_s)
+        gate = self.front_ends.gate(origin, prepared.settings)
         # A sandbox of its own: what earlier questions left in the notebook's would help code that needs it.
         sandbox = await self.workspace.extra_sandbox(prepared.settings.sandbox)
         reruns: list[Rerun] = []

@@ -24,7 +24,6 @@ from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.refinement import Refinements
 from jupyter_codeagent.session.replay import replay
-from jupyter_codeagent.session.settings_in_force import person_sees_all_code
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.ask_model import ModelQuestions
 from jupyter_codeagent.tools.broker import ToolCallBroker, ToolRunner
@@ -93,12 +92,9 @@ class ResultFinder:
         )
 
     def _decide(self, run: AgentRun, settings: Settings, origin: CellOrigin) -> Decide:
-        gate = self.front_ends.gate(origin, timeout_s=settings.approval_timeout_s)
-        sees_all_code = person_sees_all_code()
+        gate = self.front_ends.gate(origin, settings)
 
         def decide(proposal: Proposal) -> Awaitable[Decision]:
-            if sees_all_code and proposal.kind == "run":
-                proposal = replace(proposal, lasting=())
             return gate.decide(proposal, run.request.approve)
 
         return decide

@@ -19,6 +19,9 @@ from jupyter_codeagent.types.run import AgentRequest, AgentRun
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import Manifest
 
+SETTINGS_BY_OPTION = ("model", "base_url", "privacy", "approve", "max_steps", "timeout_s", "context_tokens")
+"""Options that are settings for one run."""
+
 
 def with_options(settings: Settings, options: RunOptions) -> Settings:
     """Return the settings with the options of one magic applied."""
@@ -40,10 +43,19 @@ def with_options(settings: Settings, options: RunOptions) -> Settings:
     )
 
 
+def asked_by(options: RunOptions) -> frozenset[str]:
+    """Return the names of the settings that these options change."""
+    return frozenset(name for name in SETTINGS_BY_OPTION if getattr(options, name) is not None)
+
+
 def check_options(options: RunOptions, settings: Settings) -> None:
     """Raise UsageError for more candidates than allowed."""
-    if options.candidates > settings.max_candidates:
-        raise UsageError(f"--candidates {options.candidates}: at most {settings.max_candidates} are allowed.")
+    if options.candidates <= settings.max_candidates:
+        return
+    asked = f"--candidates {options.candidates}"
+    if settings.policy.rules.get("candidates") == settings.max_candidates:
+        raise UsageError(settings.policy.line(asked, "candidates"))
+    raise UsageError(f"{asked}: at most {settings.max_candidates} are allowed.")
 
 
 def build_request(

@@ -51,6 +51,7 @@ from jupyter_codeagent.session.starting_state import StartingState
 from jupyter_codeagent.session.tool_admin import ToolAdmin
 from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.enforcement import check_switched_on
 from jupyter_codeagent.tools.ask_model import ModelQuestions
 from jupyter_codeagent.tools.broker import ToolCallBroker
 from jupyter_codeagent.tools.prompt_lines import calls_note, queries_note, replay_notes
@@ -204,6 +205,7 @@ class AgentSession:
 
         try:
             self._check_not_stopped(origin)
+            check_switched_on(self.settings(), "reports", "%agent report")
             self.next_questions.cancel()
             draft = self.report_drafts.draft(options, origin)
             if options.rerun:

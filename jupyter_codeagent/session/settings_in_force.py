@@ -1,4 +1,4 @@
-"""The settings in force: configuration, then options, then the administrator's caps, then what was granted."""
+"""The settings in force: configuration, then options, then the administrator's policy, then what was granted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.session.file_grants import granted_files
-from jupyter_codeagent.session.run_request import with_options
-from jupyter_codeagent.settings.config import CodeAgent, apply_caps, read_caps
+from jupyter_codeagent.session.run_request import asked_by, with_options
+from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.enforcement import within
+from jupyter_codeagent.settings.policy import read_policy
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.options import RunOptions
@@ -28,10 +30,10 @@ class SettingsInForce:
         UsageError
             The configuration or the administrator's policy cannot be used.
         """
-        settings = self._config.settings()
-        if options is not None:
-            settings = with_options(settings, options)
-        return self.with_grants(apply_caps(settings, read_caps()))
+        policy, options = read_policy(), options or RunOptions()
+        settings = with_options(self._config.settings(), options)
+        chosen = self._config.chosen() | asked_by(options)
+        return self.with_grants(within(policy, self._config.with_environment(settings, policy.rules), chosen))
 
     def at_start(self) -> Settings:
         """Return the settings, or the defaults where the configuration cannot be used.
@@ -52,13 +54,3 @@ class SettingsInForce:
             model=replace(settings.model, allowed=allowed),
             sandbox=replace(settings.sandbox, read_files=granted_files(self._grants)),
         )
-
-
-def clients_are_forbidden() -> bool:
-    """Check whether the administrator forbids MCP clients."""
-    return read_caps().get("mcp_clients") is False
-
-
-def person_sees_all_code() -> bool:
-    """Check whether the administrator requires that a person approves all code."""
-    return read_caps().get("approve") == "ask"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from jupyter_codeagent.agent.known_imports import ALIASES
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
+from jupyter_codeagent.settings.enforcement import check_switched_on
+from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.ask_model import NAME as ASK_MODEL
 from jupyter_codeagent.tools.ask_model import ModelQuestions
 from jupyter_codeagent.tools.live_databases import LiveDatabases
@@ -23,12 +25,19 @@ class ToolAdmin:
     """Adds and removes functions; one that is added under a free name can also be called in the live kernel."""
 
     def __init__(
-        self, *, live: UserNamespace, background: BackgroundLoop, grants: Grants, questions: ModelQuestions
+        self,
+        *,
+        live: UserNamespace,
+        background: BackgroundLoop,
+        grants: Grants,
+        questions: ModelQuestions,
+        settings: Callable[[], Settings],
     ) -> None:
         self._live = live
         self._background = background
         self._grants = grants
         self._questions = questions
+        self._settings = settings
         self.registry = REGISTRY
         self.servers = McpServers(background.run)
         self.databases = LiveDatabases()
@@ -50,8 +59,9 @@ class ToolAdmin:
 
         Raises
         ------
-        UsageError
+        UsageError, DeniedError
         """
+        check_switched_on(self._settings(), "tools", f"%agent tool add {name}")
         tool = tool_of(function, name=name, policy=policy)
         declared = next((one for one in self.registry.tools().values() if one.function is function), None)
         if declared is not None:
@@ -61,7 +71,13 @@ class ToolAdmin:
         self.registry.add(tool)
 
     def add_ask_model(self, policy: ToolPolicy) -> None:
-        """Let code ask the model; the user can call the function too, if its name is free."""
+        """Let code ask the model; the user can call the function too, if its name is free.
+
+        Raises
+        ------
+        DeniedError
+        """
+        check_switched_on(self._settings(), "tools", f"%agent tool add {ASK_MODEL}")
         tool = self._questions.tool(policy)
         self.registry.add(tool)
         self._live.bind_free({tool.name: tool.function})
@@ -73,6 +89,8 @@ class ToolAdmin:
         ------
         CodeAgentError
         """
+        for key in ("tools", "mcp_servers"):
+            check_switched_on(self._settings(), key, f"%agent mcp add {name}")
         before = self.servers.functions(name)
         self._background.run(self.servers.add(name, target, policy))
         self._live.unbind(before.values())

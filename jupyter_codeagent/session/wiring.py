@@ -78,7 +78,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     questions = ModelQuestions(
         settings=settings, models=models, masked_values=masking.values_in, run=background.run
     )
-    tools = ToolAdmin(live=live, background=background, grants=grants, questions=questions)
+    tools = ToolAdmin(live=live, background=background, grants=grants, questions=questions, settings=settings)
     sharing = NotebookSharing(live, forget=run_log.forget_variable)
     current_run = CurrentRun()
     refinements = Refinements(run_log)
@@ -152,7 +152,13 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         shared=sharing.shared,
     )
     decisions = CellDecisions(
-        live=live, background=background, run_log=run_log, workspace=workspace, consent=consent, link=link
+        live=live,
+        background=background,
+        run_log=run_log,
+        workspace=workspace,
+        consent=consent,
+        settings=settings,
+        link=link,
     )
     notebook_writer = NotebookWriter(front_ends=front_ends, run_log=run_log, decisions=decisions)
     next_questions = NextQuestions(

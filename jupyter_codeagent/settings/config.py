@@ -1,38 +1,33 @@
-"""Configuration: traitlets, the environment and the administrator's caps become frozen settings.
+"""Configuration: traitlets and the environment become frozen settings.
 
 Sources in order, the last wins: defaults, the user's settings in JupyterLab, the environment, IPython's
-configuration files, `%config CodeAgent.…` and the panel in the session, magic options, and the administrator's caps
-(`codeagent_policy.json` in a system-level Jupyter config directory), which can only make settings stricter. A
-notebook file sets none of them.
+configuration files, `%config CodeAgent.…` and the panel in the session, magic options, and the administrator's
+policy (`policy`), which can only make settings stricter. A notebook file sets none of them.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from jupyter_core.paths import SYSTEM_CONFIG_PATH
 from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode
 from traitlets.config import Config, Configurable
 
 from jupyter_codeagent.settings.settings import ModelSettings, Settings
-from jupyter_codeagent.types.approvals import ApprovalPolicy
+from jupyter_codeagent.types.approvals import APPLY_ORDER, APPROVE_ORDER, ApprovalPolicy
 from jupyter_codeagent.types.charts import CHART_LIBRARIES
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.sandbox import REMOTE_LEVELS, SandboxLevel, SandboxPolicy
-from jupyter_codeagent.types.variables import PRIVACY_ORDER
+from jupyter_codeagent.types.variables import PRIVACY_ORDER, TOOL_ORDER
 
 MIB = 1 << 20
 LINUX_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
-POLICY_FILE = "codeagent_policy.json"
-APPROVE_ORDER = ("ask", "review", "auto")
 STRICTEST = {"privacy": PRIVACY_ORDER[0], "approve": APPROVE_ORDER[0]}
 AUTO_LEVELS: tuple[SandboxLevel, ...] = ("seatbelt",) if sys.platform == "darwin" else LINUX_LEVELS
 """Levels that `auto` tries, the best first."""
@@ -92,6 +87,19 @@ class CodeAgent(Configurable):
         "review",
         help="When to wait for your yes: before code runs in the sandbox, with the result, or never.",
     ).tag(config=True)
+    apply = Enum(
+        APPLY_ORDER,
+        "ask",
+        help="Whether the code of a result may run in your own kernel: after your yes, or never.",
+    ).tag(config=True)
+    tools = Enum(
+        TOOL_ORDER,
+        "auto",
+        help="Calls of your functions by code: at most as each function says (auto), each after your yes, or none.",
+    ).tag(config=True)
+    mcp_servers = Bool(True, help="Let %agent mcp add start MCP servers.").tag(config=True)
+    explore = Bool(True, help="Let %agent explore look at tables.").tag(config=True)
+    reports = Bool(True, help="Let %agent report write pages of accepted results.").tag(config=True)
     max_steps = Int(4, min=1, help="Limit for calls of the model in one run.").tag(config=True)
     timeout_s = Float(120.0, min=0.1, help="Seconds for one execution in the sandbox.").tag(config=True)
     context_tokens = Int(600, min=50, help="Tokens that the prompt may spend on your variables.").tag(config=True)
@@ -215,6 +223,21 @@ class CodeAgent(Configurable):
         """Return the source of the value in force, caps aside."""
         return next(source for source in SOURCES if self._has(source, name))
 
+    def chosen(self) -> frozenset[str]:
+        """Return the settings that have another source than the default."""
+        return frozenset(name for name in self.trait_names(config=True) if self.source(name) != "default")
+
+    def with_environment(self, settings: Settings, ruled: Collection[str]) -> Settings:
+        """Return the settings with what discovery would read from the environment, if one of it is `ruled`."""
+        if not ENVIRONMENT.keys() & set(ruled):
+            return settings
+        found = {
+            name: next(filter(None, map(self._environ, variables)), "") for name, variables in ENVIRONMENT.items()
+        }
+        model = settings.model
+        named = replace(model, model=model.model or found["model"], base_url=model.base_url or found["base_url"])
+        return replace(settings, model=named)
+
     def server_addresses(self) -> tuple[str, ...]:
         """Return the addresses of model servers from all sources, the one in force first."""
         named = (self.settings().model.base_url, *map(self._environ, ENVIRONMENT["base_url"]))
@@ -299,6 +322,11 @@ class CodeAgent(Configurable):
             ),
             privacy=self._value("privacy"),
             approve=cast("ApprovalPolicy", self._value("approve")),
+            apply=self.apply,
+            tools=self.tools,
+            mcp_servers=self.mcp_servers,
+            explore=self.explore,
+            reports=self.reports,
             max_steps=self._value("max_steps"),
             context_tokens=self._value("context_tokens"),
             max_transfer_bytes=self.max_transfer_mb * MIB,
@@ -344,153 +372,3 @@ def check_settings(values: Mapping[str, Any]) -> None:
             CodeAgent(**{name: value})
         except TraitError as error:
             raise UsageError(f"The setting {name} cannot be {json.dumps(value)[:60]}: {error}") from error
-
-
-def read_caps(directories: Sequence[str] = tuple(SYSTEM_CONFIG_PATH)) -> dict[str, Any]:
-    """Return the administrator's caps, from the first directory with a policy file; empty without one.
-
-    Raises
-    ------
-    UsageError
-        The file exists but cannot be read: nothing may run, because its rules are not known.
-    """
-    for directory in directories:
-        path = Path(directory) / POLICY_FILE
-        if not os.path.lexists(path):
-            continue
-        try:
-            caps = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise UsageError(
-                f"The administrator's policy {path} cannot be read ({error}). Ask your administrator to fix it."
-            ) from error
-        if not isinstance(caps, dict):
-            raise UsageError(
-                f"The administrator's policy {path} is not a JSON object. Ask your administrator to fix it."
-            )
-        check_caps(caps, str(path))
-        return caps
-    return {}
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 1
-
-
-def _is_seconds(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value < math.inf
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_levels(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(level in ALL_LEVELS for level in value)
-
-
-CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "base_url": (_is_text, "an address"),
-    "model": (_is_text, "a name"),
-    "privacy": (PRIVACY_ORDER.__contains__, f"one of {', '.join(PRIVACY_ORDER)}"),
-    "approve": (APPROVE_ORDER.__contains__, f"one of {', '.join(APPROVE_ORDER)}"),
-    "max_steps": (_is_count, "a whole number from 1"),
-    "candidates": (_is_count, "a whole number from 1"),
-    "timeout_s": (_is_seconds, "a number above 0"),
-    "memory_mb": (_is_count, "a whole number from 1"),
-    "max_transfer_mb": (_is_count, "a whole number from 1"),
-    "max_return_mb": (_is_count, "a whole number from 1"),
-    "max_subquestion_tokens": (_is_count, "a whole number from 1"),
-    "max_calls": (_is_count, "a whole number from 1"),
-    "max_calls_per_cell": (_is_count, "a whole number from 1"),
-    "context_tokens": (_is_count, "a whole number from 1"),
-    "levels": (_is_levels, f"a list of {', '.join(ALL_LEVELS)}"),
-    "subprocess": (_is_flag, "true or false"),
-    "answer": (_is_flag, "true or false"),
-    "house_rules": (_is_flag, "true or false"),
-    "next_questions": (_is_flag, "true or false"),
-    "mcp_clients": (_is_flag, "true or false"),
-}
-"""Setting -> check of its cap, and the valid values as text."""
-
-
-def check_caps(caps: Mapping[str, Any], where: str) -> None:
-    """Check the keys and values of a policy.
-
-    Raises
-    ------
-    UsageError
-        A key or a value is not valid: its rule is not known.
-    """
-    for key, value in caps.items():
-        if key not in CAPS:
-            raise UsageError(
-                f"The administrator's policy {where} has the unknown key {key!r}. Ask your administrator to fix it."
-            )
-        fits, wanted = CAPS[key]
-        if not fits(value):
-            raise UsageError(
-                f"The administrator's policy {where} has {key} = {json.dumps(value)[:60]}; it must be {wanted}. "
-                "Ask your administrator to fix it."
-            )
-
-
-def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
-    """Return the settings with the caps applied: fixed values replace, the others can only become stricter."""
-    check_caps(caps, POLICY_FILE)
-    return replace(
-        settings,
-        model=_capped_model(settings.model, caps),
-        sandbox=_capped_sandbox(settings.sandbox, caps),
-        privacy=min(settings.privacy, caps.get("privacy", "samples"), key=PRIVACY_ORDER.index),
-        approve=min(settings.approve, caps.get("approve", "auto"), key=APPROVE_ORDER.index),
-        max_steps=_least(settings.max_steps, caps, "max_steps"),
-        max_candidates=_least(settings.max_candidates, caps, "candidates"),
-        context_tokens=_least(settings.context_tokens, caps, "context_tokens"),
-        max_transfer_bytes=_least(settings.max_transfer_bytes, caps, "max_transfer_mb", unit=MIB),
-        max_return_bytes=_least(settings.max_return_bytes, caps, "max_return_mb", unit=MIB),
-        max_calls=_least(settings.max_calls, caps, "max_calls"),
-        max_subquestion_tokens=_least(settings.max_subquestion_tokens, caps, "max_subquestion_tokens"),
-        max_calls_per_cell=_least(settings.max_calls_per_cell, caps, "max_calls_per_cell"),
-        answer=settings.answer and caps.get("answer", True),
-        house_rules=settings.house_rules and caps.get("house_rules", True),
-        next_questions=settings.next_questions and caps.get("next_questions", True),
-        mcp_clients=settings.mcp_clients and caps.get("mcp_clients", True),
-    )
-
-
-def _capped_model(model: ModelSettings, caps: Mapping[str, Any]) -> ModelSettings:
-    """Return the capped settings; the administrator's server is confirmed and gets a key that names no server."""
-    named = tuple(caps[name] for name in ("base_url", "model") if name in caps)
-    model = replace(model, configured=(*named, *model.configured), allowed=(*model.allowed, *named))
-    if "base_url" in caps:
-        model = replace(model, base_url=caps["base_url"], discover=False)
-    return replace(model, model=caps["model"]) if "model" in caps else model
-
-
-def _capped_sandbox(sandbox: SandboxPolicy, caps: Mapping[str, Any]) -> SandboxPolicy:
-    return replace(
-        sandbox,
-        wall_s=float(min(sandbox.wall_s, caps.get("timeout_s", sandbox.wall_s))),
-        memory_bytes=_least(sandbox.memory_bytes, caps, "memory_mb", unit=MIB),
-        subprocess=sandbox.subprocess and caps.get("subprocess", True),
-        levels=_allowed_levels(sandbox.levels, caps["levels"]) if "levels" in caps else sandbox.levels,
-    )
-
-
-def _least(value: int, caps: Mapping[str, Any], key: str, *, unit: int = 1) -> int:
-    return min(value, caps[key] * unit) if key in caps else value
-
-
-def _allowed_levels(levels: tuple[SandboxLevel, ...], allowed: Sequence[str]) -> tuple[SandboxLevel, ...]:
-    kept = tuple(level for level in levels if level in allowed)
-    if not kept:
-        raise UsageError(
-            f"The administrator allows the sandbox levels {', '.join(allowed)}; "
-            f"{', '.join(levels)} is not among them."
-        )
-    return kept

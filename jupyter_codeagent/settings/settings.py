@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from jupyter_codeagent.types.approvals import ApprovalPolicy
+from jupyter_codeagent.settings.policy import Policy
+from jupyter_codeagent.types.approvals import Apply, ApprovalPolicy
 from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.sandbox import SandboxPolicy
-from jupyter_codeagent.types.variables import Privacy
+from jupyter_codeagent.types.variables import Privacy, ToolPolicy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,10 @@ class ModelSettings:
     other remote server needs a confirmation."""
     allowed: tuple[str, ...] = ()
     """Confirmed servers: their addresses, with the owner for those of other users of this machine."""
+    servers: tuple[str, ...] | None = None
+    """The only servers that the administrator allows; None for any."""
+    why_only_these: str = ""
+    """End of the sentence on another server: ``is not allowed by …``."""
     discover: bool = True
     """Look for a server on the loopback ports of Ollama, LM Studio, vLLM and llama.cpp."""
     weights: str = ""
@@ -50,6 +55,14 @@ class Settings:
     sandbox: SandboxPolicy = field(default_factory=SandboxPolicy)
     privacy: Privacy = "stats"
     approve: ApprovalPolicy = "review"
+    apply: Apply = "ask"
+    """Whether code of a result may run in the live kernel."""
+    tools: ToolPolicy = "auto"
+    """The laxest policy of functions that code may call."""
+    mcp_servers: bool = True
+    """Let `%agent mcp add` start MCP servers."""
+    explore: bool = True
+    reports: bool = True
     max_steps: int = 4
     max_candidates: int = 8
     """Upper limit of `--candidates`."""
@@ -75,3 +88,7 @@ class Settings:
     """Library that charts are drawn with."""
     history_path: str = ""
     """SQLite file; empty for the Jupyter data directory."""
+    policy: Policy = field(default_factory=Policy)
+    """The administrator's rules, within which all of this is."""
+    cuts: tuple[str, ...] = ()
+    """A line for each setting that somebody chose and the policy does not allow."""

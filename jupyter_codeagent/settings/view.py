@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from jupyter_codeagent.settings.config import APPROVE_ORDER, PREFERENCES, CodeAgent, Source, apply_caps
+from jupyter_codeagent.settings.config import PREFERENCES, CodeAgent, Source
+from jupyter_codeagent.settings.enforcement import within
+from jupyter_codeagent.settings.policy import Policy
+from jupyter_codeagent.settings.rules import RULES, AtMost, OneOf, UpTo, listed
 from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.embedded import EMBEDDED
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.variables import PRIVACY_ORDER
 
 Value = str | int | float | bool
-ORDERED: dict[str, tuple[str, ...]] = {"privacy": PRIVACY_ORDER, "approve": APPROVE_ORDER}
-"""Settings with ordered values, the strictest first."""
-EXACT_CAPS = ("model", "base_url")
-"""Settings for which a cap is the value; for others it is the maximum."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,76 +22,73 @@ class EffectiveSetting:
 
     name: str
     value: Value
-    """Value in force, caps included. An empty name or address is resolved at the first run."""
+    """Value in force, the policy included. An empty name or address is resolved at the first run."""
     source: Source | Literal["administrator"]
     fixed: bool
     """Whether the administrator allows no other value."""
     limit: Value | None
-    """The administrator's limit; None without a cap."""
+    """The administrator's limit; None without a rule, and where it is a list of values."""
 
 
-def effective_settings(config: CodeAgent, caps: Mapping[str, Any]) -> tuple[EffectiveSetting, ...]:
+def effective_settings(config: CodeAgent, policy: Policy) -> tuple[EffectiveSetting, ...]:
     """Return the settings in force, each with its source and limit.
 
     Raises
     ------
     UsageError
-        `CodeAgent.settings` raises it.
+        `CodeAgent.settings` and `within` raise it.
     """
     chosen = config.settings()
-    wanted, capped = _values(chosen), _values(apply_caps(chosen, caps))
+    wanted, ruled = _values(chosen), _values(within(policy, chosen))
+    fixed = {name: _is_fixed(name, policy) for name in PREFERENCES}
     return tuple(
         EffectiveSetting(
             name=name,
-            value=capped[name],
-            source="administrator"
-            if _is_fixed(name, caps) or capped[name] != wanted[name]
-            else config.source(name),
-            fixed=_is_fixed(name, caps),
-            limit=caps.get(name),
+            value=ruled[name],
+            source="administrator" if fixed[name] or ruled[name] != wanted[name] else config.source(name),
+            fixed=fixed[name],
+            limit=_limit(name, policy),
         )
         for name in PREFERENCES
     )
 
 
-def check_change(name: str, value: Value, caps: Mapping[str, Any]) -> None:
-    """Check a value against the administrator's caps, so that no setting is accepted without effect.
+def check_change(name: str, value: Value, policy: Policy) -> None:
+    """Check a value against the administrator's policy, so that no setting is accepted without effect.
 
     Raises
     ------
     UsageError
         The administrator does not allow the value.
     """
-    if name in caps and not _is_allowed(name, value, caps[name]):
-        verb = "fixes" if _is_fixed(name, caps) else "allows at most"
-        raise UsageError(f"Your administrator {verb} {name} = {caps[name]}; {value} was not set.")
+    if name not in policy.rules:
+        return
+    # Without an address the model runs here; without a name a server's first is used.
+    asked = str(value).strip().rstrip("/") or EMBEDDED if name == "base_url" else value
+    if asked != "" and RULES[name].bound.cut(asked, policy.rules[name]) != asked:
+        raise UsageError(policy.line(f"{name} = {asked}", name))
 
 
 def _values(settings: Settings) -> dict[str, Value]:
-    return {
-        "model": settings.model.model,
-        "base_url": settings.model.base_url,
-        "privacy": settings.privacy,
-        "approve": settings.approve,
-        "max_steps": settings.max_steps,
-        "timeout_s": settings.sandbox.wall_s,
-        "context_tokens": settings.context_tokens,
-        "answer": settings.answer,
-    }
+    return {name: RULES[name].value(settings) for name in PREFERENCES}
 
 
-def _is_fixed(name: str, caps: Mapping[str, Any]) -> bool:
-    if name not in caps:
+def _limit(name: str, policy: Policy) -> Value | None:
+    rule = policy.rules.get(name)
+    if isinstance(RULES[name].bound, OneOf) and rule is not None:
+        return str(listed(rule)[0]) if len(listed(rule)) == 1 else None
+    return rule
+
+
+def _is_fixed(name: str, policy: Policy) -> bool:
+    if name not in policy.rules:
         return False
-    strictest = {"max_steps": 1, "answer": False, **{key: order[0] for key, order in ORDERED.items()}}
-    return name in EXACT_CAPS or (name in strictest and caps[name] == strictest[name])
-
-
-def _is_allowed(name: str, value: Value, cap: Any) -> bool:
-    if name in EXACT_CAPS:
-        return bool(value == cap)
-    if name in ORDERED:
-        return ORDERED[name].index(str(value)) <= ORDERED[name].index(cap)
-    if name == "answer":
-        return bool(cap or not value)
-    return bool(value <= cap)
+    rule = policy.rules[name]
+    match RULES[name].bound:
+        case OneOf():
+            return len(listed(rule)) == 1
+        case UpTo() as bound:
+            return bool(rule == bound.order[0])
+        case AtMost() as bound:
+            return bound.whole and bool(rule == 1)
+    return False

@@ -17,6 +17,7 @@ from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.settings.enforcement import check_switched_on
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.types.messages import CompletionRequest, Usage
@@ -104,11 +105,14 @@ class ModelQuestions:
         ------
         PermissionError
             The privacy level forbids sending values.
+        DeniedError
+            No function may be called.
         ValueError
             Too many texts, or the budget is spent.
         ModelError
         """
         settings = self._in_force or self._settings()
+        check_switched_on(settings, "tools", NAME)
         if settings.privacy == "schema":
             raise PermissionError(f"{NAME} sends values to the model, which privacy 'schema' forbids")
         check_question(prompt, choices)

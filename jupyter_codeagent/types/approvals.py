@@ -7,6 +7,12 @@ from typing import Literal
 
 DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
 ApprovalPolicy = Literal["review", "ask", "auto"]
+APPROVE_ORDER: tuple[ApprovalPolicy, ...] = ("ask", "review", "auto")
+"""The strictest first."""
+Apply = Literal["never", "ask"]
+"""Whether code of a result may run in the live kernel."""
+APPLY_ORDER: tuple[Apply, ...] = ("never", "ask")
+"""The strictest first."""
 ProposalKind = Literal["run", "apply", "overwrite", "mount", "call", "server"]
 """Run code in the sandbox · run it in the live kernel · overwrite a live variable · let the sandbox read files ·
 call a tool · send prompts to a server."""

@@ -6,6 +6,7 @@ CodeAgentError
 ├── ModelError                  the model could not be asked, or did not answer usably
 │   ├── NoModelError            none is configured and none was found
 │   ├── UnconfirmedServerError  this server needs a confirmation first
+│   ├── ForbiddenServerError    the administrator does not allow this server
 │   ├── ModelUnreachableError   no connection, or it was cut
 │   ├── ModelRefusedError       401, 403: the key or the permission
 │   ├── ModelNotFoundError      404: the server has no such model
@@ -70,6 +71,10 @@ class UnconfirmedServerError(ModelError):
         """Why a confirmation is needed."""
         self.grant = grant
         """Entry for `ModelSettings.allowed` after the confirmation."""
+
+
+class ForbiddenServerError(ModelError):
+    """The administrator does not allow the server; nothing was sent to it."""
 
 
 class ModelUnreachableError(ModelError):

@@ -113,6 +113,8 @@ class SkippedVariable:
 
 ToolPolicy = Literal["auto", "ask", "deny"]
 """Policy for calls of one tool: run at once · run after an approval · never run."""
+TOOL_ORDER: tuple[ToolPolicy, ...] = ("deny", "ask", "auto")
+"""The strictest first."""
 
 
 StubKind = Literal["function", "duckdb", "sqlite3", "sqlalchemy"]

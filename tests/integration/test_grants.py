@@ -8,6 +8,7 @@ import pytest
 from kernel_client import Kernel, running_kernel
 from kernel_page import KernelPage, approve, approve_for_the_notebook, reject
 from model_server import ModelServer, code
+from policies import in_kernel, write_policy
 
 ASK = "%%agent --approve ask --max-steps 1\nThe sum of n?"
 CODE = "further code of this notebook runs in the sandbox without asking"
@@ -152,16 +153,10 @@ def test_where_the_administrator_wants_all_code_seen_no_yes_to_further_code_is_o
     tmp_path: Path, model_server: ModelServer
 ) -> None:
     caps = tmp_path / "caps"
-    caps.mkdir()
-    (caps / "codeagent_policy.json").write_text('{"approve": "ask"}', encoding="utf-8")
+    write_policy(caps, {"approve": "ask"})
     environment = {"CODEAGENT_BASE_URL": model_server.url}
     with running_kernel(tmp_path, environment) as kernel:
-        kernel.run(
-            "%config CodeAgent.answer = False\n"
-            "from jupyter_codeagent.session import settings_in_force as in_force\n"
-            "from jupyter_codeagent.settings import config\n"
-            f"in_force.read_caps = lambda: config.read_caps([{str(caps)!r}])"
-        )
+        kernel.run(f"%config CodeAgent.answer = False\n{in_kernel(caps)}")
         model_server.script(code("print('sum', df['n'].sum())"))
         page = KernelPage(kernel, answer=approve_for_the_notebook).open()
         page.run(ASK)

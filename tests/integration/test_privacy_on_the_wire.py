@@ -6,7 +6,6 @@ error, prints whole rows, and makes values into column names.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from kernel_client import Kernel, running_kernel
 from model_server import ModelServer, code
+from policies import in_kernel, write_policy
 
 SETUP = """
 import os
@@ -179,17 +179,11 @@ def test_what_an_administrator_allows_of_the_data_wins_over_file_session_and_mag
     tmp_path: Path, model_server: ModelServer
 ) -> None:
     caps = tmp_path / "policy"
-    caps.mkdir()
-    (caps / "codeagent_policy.json").write_text(json.dumps({"privacy": "schema"}), encoding="utf-8")
+    write_policy(caps, {"privacy": "schema"})
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "ipython_config.py").write_text("c.CodeAgent.privacy = 'samples'\n", encoding="utf-8")
     environment = {"CODEAGENT_BASE_URL": model_server.url, "CODEAGENT_API_KEY": "k"}
-    policy = (
-        "from jupyter_codeagent.session import settings_in_force as in_force\n"
-        "from jupyter_codeagent.settings import config\n"
-        f"in_force.read_caps = lambda: config.read_caps([{str(caps)!r}])\n"
-        "%config CodeAgent.privacy = 'samples'"
-    )
+    policy = f"{in_kernel(caps)}\n%config CodeAgent.privacy = 'samples'"
     with running_kernel(tmp_path, environment) as kernel:
         assert kernel.run(f"{SETUP}\n{policy}").error == ""
         asked_curiously(kernel, model_server, "samples")

@@ -13,9 +13,10 @@ from jupyter_codeagent.entrypoints.options import build_parser
 from jupyter_codeagent.frontend.background_loop import BackgroundTask
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import FoundModel, list_models
-from jupyter_codeagent.models.embedded.catalogue import EMBEDDED, EMBEDDED_PREFIX, catalogue
+from jupyter_codeagent.models.embedded.catalogue import catalogue
 from jupyter_codeagent.models.embedded.catalogue_text import downloaded_models
 from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.types.embedded import EMBEDDED, EMBEDDED_PREFIX
 from jupyter_codeagent.types.errors import CodeAgentError
 
 RUNS = 40

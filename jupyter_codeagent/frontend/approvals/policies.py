@@ -30,6 +30,12 @@ def needs_person(policy: ApprovalPolicy, kind: ProposalKind) -> bool:
     return kind in ALWAYS_ASK or policy == "ask"
 
 
+def asked_each_time(rules: Mapping[str, object]) -> frozenset[ProposalKind]:
+    """Return the proposals that the administrator wants a person to see each time: no approval of them lasts."""
+    kinds: Mapping[str, ProposalKind] = {"approve": "run", "tools": "call"}
+    return frozenset(kind for rule, kind in kinds.items() if rules.get(rule) == "ask")
+
+
 def scopes_of(proposal: Proposal) -> tuple[DecisionScope, ...]:
     """Return the scopes that an approval of the proposal can have."""
     return tuple(scope for scope in SCOPES[proposal.kind] if scope != "notebook" or proposal.lasting)

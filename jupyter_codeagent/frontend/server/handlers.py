@@ -25,7 +25,7 @@ from jupyter_codeagent.frontend.server.libraries import PlotlyHandler
 from jupyter_codeagent.frontend.server.notebook import NotebookHandler
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.notebook.cells import cells_from_run, export_notebook, export_script
-from jupyter_codeagent.settings.config import read_caps
+from jupyter_codeagent.settings.policy import Policy, read_policy
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.types.run import CellState
 from jupyter_codeagent.types.run_json import run_with_messages
@@ -57,11 +57,10 @@ class StatusHandler(HistoryHandler):
     @authorized
     @reported
     async def get(self) -> None:
-        try:
-            policy = await asyncio.to_thread(read_caps)
-        except UsageError as error:  # the file is at fault, not the request
-            raise CodeAgentError(str(error)) from error
-        self.answer({"version": installed_version(), "policy": policy})
+        policy = await _policy()
+        never = policy.rules.get("apply") == "never"
+        refusal = policy.line("Running the code of a result in your kernel", "apply") if never else ""
+        self.answer({"version": installed_version(), "policy": dict(policy.rules), "apply_refusal": refusal})
 
 
 class RunsHandler(HistoryHandler):
@@ -180,8 +179,18 @@ class AppliedHandler(HistoryHandler):
         code = body.get("code") if isinstance(body, dict) else None
         if not isinstance(code, str):
             raise UsageError("Send the code that is run in the kernel, as text.")
+        policy = await _policy()
+        if policy.rules.get("apply") == "never":
+            raise UsageError(policy.line(f"Running the code of run {run_id[:6]} in your kernel", "apply"))
         await asyncio.to_thread(self.history.note_applied, run_id, code, "panel")
         self.answer({"id": run_id})
+
+
+async def _policy() -> Policy:
+    try:
+        return await asyncio.to_thread(read_policy)
+    except UsageError as error:  # the file is at fault, not the request
+        raise CodeAgentError(str(error)) from error
 
 
 def _counted(values: Iterable[tuple[str | None, int]]) -> list[dict[str, Any]]:

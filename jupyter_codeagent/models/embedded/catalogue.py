@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.embedded import EMBEDDED_PREFIX
 from jupyter_codeagent.types.errors import UsageError
 
 DEFAULT_MODEL = "qwen2.5-coder-1.5b-instruct"
 """The default embedded model."""
-EMBEDDED = "embedded"
-"""Alias of the embedded model, with any weights."""
-EMBEDDED_PREFIX = f"{EMBEDDED}:"
-"""Prefix of a name that always means the embedded model, even if a server has a model of that name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +93,6 @@ def published_weights(model: str = DEFAULT_MODEL) -> PublishedWeights:
         meant = f" Did you mean {near[0]}?" if near else ""
         raise UsageError(f"The catalogue has no model {model!r}; it has: {', '.join(entries)}.{meant}")
     return entries[model]
-
-
-def is_embedded(name: str) -> bool:
-    """Check whether a name always means the embedded model: ``embedded`` or ``embedded:NAME``."""
-    return name == EMBEDDED or name.startswith(EMBEDDED_PREFIX)
 
 
 def model_name(settings: ModelSettings) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jupyter_codeagent.models.embedded.catalogue import (
-    EMBEDDED_PREFIX,
     PublishedWeights,
     catalogue,
     fetch_command,
@@ -19,6 +18,7 @@ from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tok
 from jupyter_codeagent.models.embedded.speed import measured_speed
 from jupyter_codeagent.models.embedded.weights import is_downloaded
 from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.embedded import EMBEDDED_PREFIX
 from jupyter_codeagent.types.sizes import gigabytes
 from jupyter_codeagent.types.version import installed_version
 

@@ -7,23 +7,32 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from model_server import ModelServer, Reply, serving
+from policies import ruled
 from traitlets.config import Config
 
 from jupyter_codeagent.models import discovery, keys, servers
-from jupyter_codeagent.models.admission import address_to_confirm, admit
+from jupyter_codeagent.models.admission import address_to_confirm, admit, admit_registered
 from jupyter_codeagent.models.discovery import list_models, predict_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_address
 from jupyter_codeagent.models.keys import key_for
 from jupyter_codeagent.models.listing import fetch_model_list
 from jupyter_codeagent.models.server_status import model_server_statuses
 from jupyter_codeagent.settings import config as configuration
-from jupyter_codeagent.settings.config import CodeAgent, apply_caps
+from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.enforcement import within
 from jupyter_codeagent.settings.settings import ModelSettings
-from jupyter_codeagent.types.errors import ModelRefusedError, NoModelError, UnconfirmedServerError, UsageError
+from jupyter_codeagent.types.errors import (
+    ForbiddenServerError,
+    ModelRefusedError,
+    NoModelError,
+    UnconfirmedServerError,
+    UsageError,
+)
 
 API = "https://api.example.org/v1"
 KEY = "sk-the-users-own-secret"
@@ -214,10 +223,27 @@ def test_file_environment_and_jupyterlabs_settings_are_configured_and_the_sessio
 
 def test_what_the_administrator_names_needs_no_yes_and_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(configuration, "initial_environ", lambda: {"CODEAGENT_BASE_URL": "https://b.example"})
-    capped = apply_caps(CodeAgent().settings(), {"base_url": API}).model
+    capped = within(ruled({"base_url": API}), CodeAgent().settings()).model
     assert capped.configured == (API, "https://b.example")
     assert capped.allowed == (API,)
     assert key_for(API, capped, {"CODEAGENT_API_KEY": KEY}) == KEY
+
+
+def test_where_the_administrator_names_the_servers_no_yes_and_no_configuration_admits_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = "https://other.example"
+    monkeypatch.setattr(configuration, "initial_environ", lambda: {"CODEAGENT_ALLOW_SERVERS": other})
+    settings = within(ruled({"base_url": [API, "embedded"]}), CodeAgent(base_url=f"{other}/v1").settings()).model
+    for also in (settings, replace(settings, allowed=(other,), configured=(other,))):
+        with pytest.raises(
+            ForbiddenServerError, match=r"other\.example is not allowed .* \(rule base_url = "
+        ) as told:
+            admit(f"{other}/v1", also)
+        assert "codeagent_policy.json" in str(told.value)
+        with pytest.raises(ForbiddenServerError, match=r"'theirs' of another package \(its:Model\) is not allowed"):
+            admit_registered("theirs", "its:Model", replace(also, configured=("theirs",)))
+    assert admit(API, settings) is None
 
 
 def test_servers_that_may_be_used_unasked_are_read_from_the_environment_of_the_start_alone(

@@ -12,13 +12,13 @@ from jupyter_codeagent.models.embedded.catalogue import (
     PublishedWeights,
     catalogue,
     fetch_command,
-    is_embedded,
     model_name,
     published_weights,
     uses_own_file,
 )
 from jupyter_codeagent.models.embedded.scores import measured_scores
 from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.embedded import is_embedded
 from jupyter_codeagent.types.errors import UsageError
 
 DOCS = Path(__file__).parents[3] / "docs" / "models.md"

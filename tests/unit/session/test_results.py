@@ -97,10 +97,12 @@ def scene(
 ) -> Scene:
     person = Person(answer)
     gate = ApprovalGate(person, grants=Grants(), timeout_s=5)
-    settings = cast("Any", SimpleNamespace(max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto"))
+    settings = cast(
+        "Any", SimpleNamespace(max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto", apply="ask")
+    )
     namespace = UserNamespace(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell)))
     workspace = cast("Any", SimpleNamespace(current=Box(sandbox)))
-    front_ends = cast("Any", SimpleNamespace(gate=lambda origin, timeout_s: gate))
+    front_ends = cast("Any", SimpleNamespace(gate=lambda origin, settings: gate))
     consent = Consent(background=background, front_ends=front_ends, settings=lambda: settings)
     results = ResultTransfer(
         live=namespace,
@@ -116,6 +118,7 @@ def scene(
         run_log=cast("Any", run_log),
         workspace=workspace,
         consent=consent,
+        settings=lambda: settings,
         link=None,
     )
     return Scene(results, decisions, live, person)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from policies import ruled
 from traitlets.config import Config
 
 from jupyter_codeagent.frontend import settings_view
@@ -16,9 +17,10 @@ from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.settings_view import SettingsHandler
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.session import settings_in_force
 from jupyter_codeagent.session.wiring import new_session
-from jupyter_codeagent.settings.config import CodeAgent, read_caps
+from jupyter_codeagent.settings import policy as policy_module
+from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.enforcement import within
 from jupyter_codeagent.settings.view import EffectiveSetting, check_change, effective_settings
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import UsageError
@@ -34,7 +36,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown(config: CodeAgent, name: str, caps: dict[str, Any] | None = None) -> EffectiveSetting:
-    return next(one for one in effective_settings(config, caps or {}) if one.name == name)
+    return next(one for one in effective_settings(config, ruled(caps or {})) if one.name == name)
 
 
 def test_session_wins_over_file_over_the_users_settings_over_what_is_delivered() -> None:
@@ -118,10 +120,10 @@ def test_the_administrators_rules_win_over_the_users_settings_and_are_shown_with
     [("privacy", "samples", "stats"), ("approve", "auto", "ask"), ("max_steps", 7, 6), ("model", "big", "small")],
 )
 def test_nothing_looser_than_the_administrator_allows_is_set(name: str, value: Any, cap: Any) -> None:
-    with pytest.raises(UsageError, match=rf"Your administrator .* {name} = {cap}; {value} was not set"):
-        check_change(name, value, {name: cap})
-    check_change(name, cap, {name: cap})
-    check_change(name, value, {})
+    with pytest.raises(UsageError, match=rf"{name} = {value} is not allowed by your administrator \(rule {name}"):
+        check_change(name, value, ruled({name: cap}))
+    check_change(name, cap, ruled({name: cap}))
+    check_change(name, value, ruled({}))
 
 
 class LinkDouble:
@@ -137,13 +139,13 @@ class LinkDouble:
 
 
 def session(monkeypatch: pytest.MonkeyPatch, caps: dict[str, Any]) -> tuple[SettingsHandler, CodeAgent, LinkDouble]:
-    monkeypatch.setattr(settings_view, "read_caps", lambda: caps)
+    monkeypatch.setattr(settings_view, "read_policy", lambda: ruled(caps))
     config, link = CodeAgent(discover=False), LinkDouble()
     made = SettingsHandler(
         config=config,
         models=ModelResolver(),
         grants=Grants(),
-        settings=config.settings,
+        settings=lambda: within(ruled(caps), config.settings()),
         link=lambda: cast("PanelLink", link),
         changed=lambda: None,
         submit=asyncio.run,
@@ -182,8 +184,8 @@ def test_a_change_that_the_administrator_forbids_is_refused_with_the_reason(
         {"type": "use_model", "model": "m", "base_url": "http://127.0.0.1:8/v1", "confirmed": ""}
     )
     assert [message["type"] for message in link.sent] == ["refused", "refused"]
-    assert "allows at most privacy = stats" in link.sent[0]["text"]
-    assert "fixes base_url = http://127.0.0.1:9/v1" in link.sent[1]["text"]
+    assert 'privacy = samples is not allowed by your administrator (rule privacy = "stats"' in link.sent[0]["text"]
+    assert "base_url = http://127.0.0.1:8/v1 is not allowed by your administrator" in link.sent[1]["text"]
     assert config.settings().privacy == "stats"
     assert config.source("privacy") == "default"
     settings.handle_message({"type": "choose", "name": "privacy", "value": "schema"})
@@ -303,8 +305,7 @@ def test_a_policy_that_cannot_be_read_is_told_with_file_and_reason_and_the_page_
 ) -> None:
     policy = tmp_path / "codeagent_policy.json"
     policy.write_text("{", encoding="utf-8")
-    for module in (settings_view, settings_in_force):
-        monkeypatch.setattr(module, "read_caps", lambda: read_caps([str(tmp_path)]))
+    monkeypatch.setattr(policy_module, "DIRECTORIES", (str(tmp_path),))
     shell = SimpleNamespace(user_ns={}, user_ns_hidden={})
     made = new_session(cast("Any", shell), CodeAgent())
     try:

@@ -17,7 +17,7 @@ from jupyter_codeagent.frontend.approvals.approvers import (
 )
 from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
 from jupyter_codeagent.frontend.approvals.grants import Grants
-from jupyter_codeagent.frontend.approvals.policies import needs_person, scopes_of
+from jupyter_codeagent.frontend.approvals.policies import asked_each_time, needs_person, scopes_of
 from jupyter_codeagent.frontend.approvals.protocol import Approver
 from jupyter_codeagent.types.approvals import (
     ApprovalPolicy,
@@ -169,6 +169,23 @@ def test_a_yes_for_the_notebook_is_remembered_for_its_kind_only() -> None:
     assert approver.asked == 1
     decide(gate, "ask", "apply")
     assert approver.asked == 2
+
+
+@pytest.mark.parametrize(("rule", "kind"), [("approve", "run"), ("tools", "call")])
+def test_where_the_administrator_wants_each_seen_no_yes_lasts_and_one_given_before_does_not_hold(
+    rule: str, kind: ProposalKind
+) -> None:
+    grants = Grants()
+    approver = Answers(yes("notebook"))
+    decide(gate_of(approver, grants=grants), "ask", kind)
+    before = grants.all
+    assert before
+    strict = ApprovalGate(approver, grants=grants, timeout_s=1, each_time=asked_each_time({rule: "ask"}))
+    for asked in (2, 3):
+        assert decide(strict, "ask", kind).scope == "once"
+        assert approver.asked == asked
+    assert grants.all == before
+    assert asked_each_time({"approve": "review", "tools": "auto"}) == frozenset()
 
 
 def test_a_yes_once_is_asked_again() -> None:
