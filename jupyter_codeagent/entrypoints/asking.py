@@ -122,6 +122,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
             f"Dry run: nothing was sent or run. To {request.model} would go {tokens}, at "
             f"{request.server} ({'REMOTE' if request.remote else 'on this machine'}):",
             *([f"  would ask first whether prompts may go to {asks}"] if asks else []),
+            *(f"  {line}" for line in prepared.settings.cuts),
             *sent,
             "--- cost",
             *house_rules_cost(prepared.house_rules),

@@ -173,6 +173,7 @@ class Subcommands:
                 "",
                 *house_rules_cost(rules),
                 *cost_lines(context),
+                *settings.cuts,
             ]
         )
 

@@ -55,7 +55,7 @@ class AtMost:
         return type(rule) in (int, float) and 0 < rule < math.inf
 
     def cut(self, asked: Any, rule: Any) -> Any:
-        return min(asked, rule)
+        return asked if asked <= rule else rule  # `min` lets a NaN pass
 
     def both(self, one: Any, other: Any) -> Any:
         return min(one, other)

@@ -174,6 +174,11 @@ def test_what_was_chosen_and_is_not_allowed_is_one_line_and_a_default_is_none() 
     assert "so 512 is used" in line
 
 
+@pytest.mark.parametrize("asked", [float("inf"), float("nan"), 1e300])
+def test_no_number_is_too_large_or_too_strange_to_be_bounded(asked: float) -> None:
+    assert under({"timeout_s": 5}, timeout_s=asked).sandbox.wall_s == 5
+
+
 def test_a_sandbox_level_that_is_not_allowed_is_not_used() -> None:
     assert under({"levels": ["bubblewrap"]}).sandbox.levels == ("bubblewrap",)
     with pytest.raises(UsageError, match=r'levels = landlock is not allowed .*rule levels = \["bubblewrap"\]'):
