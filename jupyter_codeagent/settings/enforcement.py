@@ -90,14 +90,22 @@ def check_switched_on(settings: Settings, key: str, asked: str) -> None:
     DeniedError
         It is: by the administrator, or by the user.
     """
+    if refusal := refusal_of(settings.policy, key, asked):
+        raise DeniedError(refusal)
+    off, *_, on = _order(key)
+    if RULES[key].value(settings) == off:
+        raise DeniedError(f"{asked} is switched off in this kernel: `%config CodeAgent.{key} = {on!r}`.")
+
+
+def refusal_of(policy: Policy, key: str, asked: str) -> str:
+    """Return the line for the user where the policy has this setting at its strictest; empty elsewhere."""
+    return policy.line(asked, key) if policy.rules.get(key) == _order(key)[0] else ""
+
+
+def _order(key: str) -> tuple[Any, ...]:
     bound = RULES[key].bound
     assert isinstance(bound, UpTo)
-    off = bound.order[0]
-    if RULES[key].value(settings) != off:
-        return
-    if settings.policy.rules.get(key) == off:
-        raise DeniedError(settings.policy.line(asked, key))
-    raise DeniedError(f"{asked} is switched off in this kernel: `%config CodeAgent.{key} = {bound.order[-1]!r}`.")
+    return bound.order
 
 
 def text_of(value: Any) -> str:

@@ -357,7 +357,7 @@ def test_results_of_a_notebook_that_was_renamed_are_told_but_not_to_a_copy_of_it
 def test_the_status_tells_version_and_policy(server: Server) -> None:
     answer = server.ask("status").json
 
-    assert set(answer) == {"version", "policy"}
+    assert set(answer) == {"version", "policy", "apply_refusal"}
     assert isinstance(answer["policy"], dict)
 
 

@@ -25,6 +25,7 @@ from jupyter_codeagent.frontend.server.libraries import PlotlyHandler
 from jupyter_codeagent.frontend.server.notebook import NotebookHandler
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.notebook.cells import cells_from_run, export_notebook, export_script
+from jupyter_codeagent.settings.enforcement import refusal_of
 from jupyter_codeagent.settings.policy import Policy, read_policy
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.types.run import CellState
@@ -58,8 +59,7 @@ class StatusHandler(HistoryHandler):
     @reported
     async def get(self) -> None:
         policy = await _policy()
-        never = policy.rules.get("apply") == "never"
-        refusal = policy.line("Running the code of a result in your kernel", "apply") if never else ""
+        refusal = refusal_of(policy, "apply", "Running the code of a result in your kernel")
         self.answer({"version": installed_version(), "policy": dict(policy.rules), "apply_refusal": refusal})
 
 
@@ -179,9 +179,8 @@ class AppliedHandler(HistoryHandler):
         code = body.get("code") if isinstance(body, dict) else None
         if not isinstance(code, str):
             raise UsageError("Send the code that is run in the kernel, as text.")
-        policy = await _policy()
-        if policy.rules.get("apply") == "never":
-            raise UsageError(policy.line(f"Running the code of run {run_id[:6]} in your kernel", "apply"))
+        if refusal := refusal_of(await _policy(), "apply", f"Running the code of run {run_id[:6]} in your kernel"):
+            raise UsageError(refusal)
         await asyncio.to_thread(self.history.note_applied, run_id, code, "panel")
         self.answer({"id": run_id})
 

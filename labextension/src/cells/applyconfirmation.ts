@@ -1,11 +1,11 @@
 /** Before code runs in the user's kernel, each time: a confirmation of exactly this text, in exactly this kernel. */
-import { Dialog, showDialog } from '@jupyterlab/apputils';
+import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { KernelConnections } from '../comm/connections';
-import type { HistoryClient } from '../history/client';
+import type { HistoryClient, HistoryError } from '../history/client';
 import { provenance } from '../notebook/provenance';
 import type { ISharedCell } from '../notebook/sharednotebook';
 import { applyBody } from '../panel/approvals/applydialog';
@@ -26,8 +26,8 @@ export class ApplyConfirmation {
   async confirm(panel: NotebookPanel, cell: Cell): Promise<boolean> {
     for (let isChanged = false; ; isChanged = true) {
       const subject = subjectOf(panel, cell);
-      const answer = await this._showDialog(panel, cell, isChanged);
-      if (!answer.button.accept || panel.isDisposed || cell.isDisposed) {
+      const isYes = await this._ask(panel, cell, isChanged);
+      if (!isYes || panel.isDisposed || cell.isDisposed) {
         return false;
       }
       if (subjectOf(panel, cell) === subject) {
@@ -36,21 +36,23 @@ export class ApplyConfirmation {
     }
   }
 
-  private async _showDialog(
-    panel: NotebookPanel,
-    cell: Cell,
-    isChanged: boolean
-  ): Promise<Dialog.IResult<unknown>> {
+  private async _ask(panel: NotebookPanel, cell: Cell, isChanged: boolean): Promise<boolean> {
     const trans = this._trans;
     const code = cell.model.sharedModel.getSource();
     const kernel = panel.sessionContext.kernelDisplayName;
     // The kernel may take its time to say what the code would do: the cell shows that the press was received.
     showWaiting(cell, true);
     const asked = this._connections.of(panel)?.findEffects(code, true) ?? Promise.resolve(null);
-    const [effects, isRecorded] = await Promise.all([asked, this._isRecorded(panel, cell)]).finally(() =>
-      showWaiting(cell, false)
-    );
-    return showDialog({
+    const [effects, isRecorded, refusal] = await Promise.all([
+      asked,
+      this._isRecorded(panel, cell),
+      this._refusal()
+    ]).finally(() => showWaiting(cell, false));
+    if (refusal) {
+      Notification.error(refusal);
+      return false;
+    }
+    const answer = await showDialog({
       title: trans.__('Run this code in YOUR kernel?'),
       body: applyBody(trans, { kernel, code, effects, isRecorded, isChanged }),
       buttons: [
@@ -60,6 +62,21 @@ export class ApplyConfirmation {
       defaultButton: 0,
       focusNodeSelector: '.jp-mod-reject'
     });
+    return answer.button.accept;
+  }
+
+  /** Why the administrator allows it never; empty where the server cannot say: a kernel with the agent refuses itself. */
+  private async _refusal(): Promise<string> {
+    try {
+      return await this._history.applyRefusal();
+    } catch (error) {
+      const { message, status } = error as HistoryError;
+      if (status >= 500) {
+        return message; // the rules are not known
+      }
+      console.warn('jupyter-codeagent: whether results may run in the kernel is not known:', message);
+      return '';
+    }
   }
 
   /** Whether this very text is known to have run in the sandbox: the notebook's own metadata proves nothing. */

@@ -40,6 +40,7 @@ let asked: [string, boolean][];
 let added: Signal<object, KernelConnection>;
 let sync: RecordSync;
 let decisions: CellDecisions;
+let refusal: string;
 
 beforeEach(async () => {
   notebook = notebookOf('%%agent\none');
@@ -47,6 +48,7 @@ beforeEach(async () => {
   [sent, stored, linked, fails, noted] = [[], [], true, null, []];
   added = new Signal<object, KernelConnection>({});
   asked = [];
+  refusal = '';
   recorded = 'run_r()';
   const connection = {
     model: { state: { runs: [] } },
@@ -65,6 +67,7 @@ beforeEach(async () => {
       }
       stored.push([runId, state]);
     },
+    applyRefusal: async () => refusal,
     noteApplied: async (runId: string, code: string) => void noted.push([runId, code]),
     notebook: async () => ({ states: {}, known: [], missing: [] })
   } as unknown as HistoryClient;
@@ -282,6 +285,18 @@ describe('running a pending cell in the live kernel', () => {
     await applied;
     expect(states(notebook).slice(1)).toEqual(['pending', 'pending']);
     expect(sent).toEqual([]);
+  });
+
+  it('is not asked about where the administrator allows it never, and says why', async () => {
+    insert('r');
+    withWidgets();
+    refusal = 'Running the code of a result in your kernel is not allowed by your administrator.';
+    const said = vi.spyOn(Notification, 'error');
+    await decisions.apply(panel, 'r-code');
+    expect(said).toHaveBeenCalledWith(refusal);
+    expect(document.querySelector('.jp-Dialog')).toBeNull();
+    expect([states(notebook).slice(1), sent, noted]).toEqual([['pending', 'pending'], [], []]);
+    said.mockRestore();
   });
 
   it('states where it could not be determined what the code would do', async () => {

@@ -55,6 +55,11 @@ it('reads a run whole and its cells', async () => {
   expect(await clientOf(() => json(inserted)).client.inserted('a')).toEqual(inserted);
 });
 
+it('reads why no code of a result may run in the kernel', async () => {
+  const answer = { version: '1', policy: { apply: 'never' }, apply_refusal: 'never' };
+  expect(await clientOf(() => json(answer)).client.applyRefusal()).toBe('never');
+});
+
 it('quotes an id so that it cannot become another address', async () => {
   const { client, asked } = clientOf(() => json(run()));
   await client.get('../../api/kernels');

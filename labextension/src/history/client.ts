@@ -196,6 +196,12 @@ export class HistoryClient {
     await this._request(`runs/${encodeURIComponent(runId)}/applied`, init);
   }
 
+  /** Why the administrator lets no code of a result run in the user's kernel; empty if they do. */
+  async applyRefusal(): Promise<string> {
+    const answer = await this._json('status');
+    return checked<{ apply_refusal: string }>(shape({ apply_refusal: string }), answer).apply_refusal;
+  }
+
   async delete(runId: string): Promise<void> {
     await this._request(`runs/${encodeURIComponent(runId)}`, { method: 'DELETE' });
   }
