@@ -97,7 +97,7 @@ def settings() -> str:
             '`c.CodeAgent.privacy = "schema"` in IPython\'s configuration. [Which setting holds](../settings.md)',
             "says what comes before what. *Also* is where else it can be set: an option stands in the line of a",
             "question; JupyterLab has a settings editor; the policy is the administrator's",
-            "[`codeagent_policy.json`](../usage.md#administrators).",
+            "[`codeagent_policy.json`](../administrators.md).",
             "",
             *table(("setting", "default", "what"), rows),
             "",

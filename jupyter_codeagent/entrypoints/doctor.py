@@ -35,6 +35,7 @@ from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
 from jupyter_codeagent.models.servers import configured_server, loopback_servers
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.local.walls.bubblewrap import find_bubblewrap
+from jupyter_codeagent.settings.policy import DIRECTORIES, POLICY_FILE, Policy
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import (
     CodeAgentError,
@@ -70,7 +71,8 @@ async def run_checks(settings: Settings, report: Callable[[Check], None] = lambd
     `report` gets each as soon as it is there: the model, which comes last, may take half a minute.
     """
     checks = []
-    for check in (check_packages(), check_frontend(), check_directories(os.environ), check_history()):
+    first = (check_packages(), check_frontend(), check_directories(os.environ), check_history())
+    for check in (*first, check_policy(settings.policy)):
         report(check)
         checks.append(check)
     for wait in (check_sandbox, check_model):
@@ -232,6 +234,15 @@ def check_history() -> Check:
     except CodeAgentError as error:
         return Check(name="history", state="NOT OK", text=str(error))
     return Check(name="history", state="ok", text=f"{total} runs in {store.path}")
+
+
+def check_policy(policy: Policy) -> Check:
+    """Report the administrator's rules; with a file that is wrong there are no settings to check with."""
+    files = tuple(dict.fromkeys(policy.files.values()))
+    if not files:
+        return Check(name="policy", state="ok", text=f"no rules: no {POLICY_FILE} in {' or '.join(DIRECTORIES)}")
+    count = f"{len(policy.rules)} rule{'s' if len(policy.rules) > 1 else ''}"
+    return Check(name="policy", state="ok", text=f"{count} in {', '.join(files)}", details=policy.texts())
 
 
 def check_lines(check: Check, *, details: bool) -> str:

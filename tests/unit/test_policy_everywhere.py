@@ -232,6 +232,11 @@ def test_every_setting_has_a_rule_and_every_rule_a_row() -> None:
     assert set(CodeAgent.class_trait_names(config=True)) == (ruled_settings - {"candidates"}) | only_stricter
 
 
+def test_the_guide_counts_the_ways_and_the_rules() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "administrators.md").read_text(encoding="utf-8")
+    assert f"{len(WAYS)} ways, {len(RULES)} rules, 0 ways round" in guide
+
+
 def test_every_row_asks_for_more_than_its_rule_allows() -> None:
     settings = CodeAgent().settings()
     for key, rule in RULES.items():

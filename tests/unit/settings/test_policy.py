@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,18 @@ def test_a_file_that_allows_no_model_on_its_servers_stops_everything(
     write_policy(tmp_path, {"base_url": base_url, "model": model})
     with pytest.raises(UsageError, match="allows no model"):
         read_policy([str(tmp_path)])
+
+
+def test_the_guide_has_every_rule_with_its_values_and_its_example_is_a_policy(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "administrators.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `(\w+)` \| (.*?) \| .+ \|$", guide, re.MULTILINE)
+    assert table == [(key, rule.bound.wanted) for key, rule in RULES.items()]
+    [example, *recipes] = re.findall(r"```json\n(.*?)```|^\| .* \| `(\{.*\})` \|$", guide, re.DOTALL | re.MULTILINE)
+    for text in (example[0], *(recipe[1] for recipe in recipes)):
+        write_policy(tmp_path, text)
+        assert read_policy([str(tmp_path)]).rules
+    told = under({"privacy": "stats"}, privacy="samples").cuts[0].replace("them", "data-platform@example.org")
+    assert told in guide
 
 
 # --- what a rule does -----------------------------------------------------------------------------------
