@@ -28,14 +28,18 @@ def within(policy: Policy, settings: Settings, chosen: Collection[str] = ()) -> 
     for key, rule in policy.rules.items():
         if key == "base_url":
             continue
-        cut = RULES[key].cut(settings, rule)
-        asked = text_of(RULES[key].value(settings))
+        cut, name = RULES[key].cut(settings, rule), RULES[key].trait or key
+        asked = f"{name} = {text_of(RULES[key].value(settings))}"
         if cut is None:
-            raise UsageError(policy.line(f"{key} = {asked}", key))
-        if cut is not settings and (RULES[key].trait or key) in chosen:
-            cuts.append(policy.line(f"{key} = {asked}", key, used=text_of(RULES[key].value(cut))))
+            raise UsageError(policy.line(asked, key))
+        if cut is not settings and name in chosen:
+            cuts.append(policy.line(asked, key, used=text_of(RULES[key].value(cut))))
         settings = cut
     model = _within_servers(policy, settings.model)
+    if model.weights and "model" in policy.rules and "weights" not in policy.rules:
+        # Any file can have the name of a model that is allowed.
+        cuts.append(policy.line(f"weights = {model.weights}", "model", used=text_of("")))
+        model = replace(model, weights="")
     for key in ("base_url", "model"):
         before, after = getattr(settings.model, key), getattr(model, key)
         if before and before != after and key in chosen:

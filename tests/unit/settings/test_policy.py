@@ -194,7 +194,7 @@ def test_no_number_is_too_large_or_too_strange_to_be_bounded(asked: float) -> No
 
 def test_a_sandbox_level_that_is_not_allowed_is_not_used() -> None:
     assert under({"levels": ["bubblewrap"]}).sandbox.levels == ("bubblewrap",)
-    with pytest.raises(UsageError, match=r'levels = landlock is not allowed .*rule levels = \["bubblewrap"\]'):
+    with pytest.raises(UsageError, match=r'sandbox = landlock is not allowed .*rule levels = \["bubblewrap"\]'):
         under({"levels": ["bubblewrap"]}, sandbox="landlock")
 
 
@@ -229,6 +229,17 @@ def test_of_servers_and_models_that_are_allowed_the_user_chooses_and_the_first_i
     assert (found.model.base_url, found.model.model) == (base_url, model)
     lost = {name for name in chosen if getattr(found.model, name) != chosen[name]}
     assert {line.split(" ")[0] for line in found.cuts} == lost
+
+
+def test_a_file_of_the_users_own_is_no_model_that_is_allowed_whatever_its_name() -> None:
+    rules = {"base_url": "embedded", "model": "embedded:small"}
+    found = under(rules, weights="/home/me/small.gguf", model="embedded:small")
+    assert (found.model.model, found.model.weights) == ("embedded:small", "")
+    assert found.cuts[0].startswith(
+        "weights = /home/me/small.gguf is not allowed by your administrator (rule model"
+    )
+    allowed = under({**rules, "weights": ["", "/home/me/small.gguf"]}, weights="/home/me/small.gguf")
+    assert (allowed.model.weights, allowed.cuts) == ("/home/me/small.gguf", ())
 
 
 def test_a_setting_that_is_a_command_is_ruled_as_one_text() -> None:
