@@ -17,14 +17,15 @@ from traitlets import Bool, Enum, TraitType
 import jupyter_codeagent
 from jupyter_codeagent.entrypoints import cli, options
 from jupyter_codeagent.entrypoints.subcommands import SUBCOMMANDS
-from jupyter_codeagent.settings.config import CAPS, ENVIRONMENT, PREFERENCES, CodeAgent
+from jupyter_codeagent.settings.config import ENVIRONMENT, PREFERENCES, CodeAgent
+from jupyter_codeagent.settings.rules import RULES
 from jupyter_codeagent.types import errors
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Written by docs/make_reference.py (make docs) from the code: change it there. -->"
 SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 """Heading of a section in a docstring, as numpydoc has them."""
-CAP_OF = {"sandbox": "levels"}
+RULE_OF = {rule.trait: key for key, rule in RULES.items() if rule.trait}
 """Keys of the policy that are named otherwise than the setting."""
 DASH = "–\N{NO-BREAK SPACE}"
 MAX_SIGNATURE_CHARS = 70
@@ -124,7 +125,7 @@ def setting_text(name: str, trait: TraitType[Any, Any]) -> str:
         *(f"option `{flag}`" for flag in flags.get(name, ())),
         *(f"environment `{variable}`" for variable in ENVIRONMENT.get(name, ())),
         *(["JupyterLab"] if name in PREFERENCES else []),
-        *([f"policy `{CAP_OF.get(name, name)}`"] if CAP_OF.get(name, name) in CAPS else []),
+        *([f"policy `{RULE_OF.get(name, name)}`"] if RULE_OF.get(name, name) in RULES else []),
     ]
     more = f" [More]({MORE[name]})." if name in MORE else ""
     return f"{text}{more}" + (f"<br>*also: {', '.join(elsewhere)}*" if elsewhere else "")

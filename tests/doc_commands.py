@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from jsonschema import Draft7Validator
@@ -21,7 +22,9 @@ from traitlets.config import Config
 from jupyter_codeagent.entrypoints.cli import build_parser
 from jupyter_codeagent.entrypoints.options import parse_explore, parse_options, parse_report
 from jupyter_codeagent.entrypoints.subcommands import SUBCOMMANDS
-from jupyter_codeagent.settings.config import CAPS, CodeAgent, check_caps
+from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.policy import POLICY_FILE, read_policy
+from jupyter_codeagent.settings.rules import RULES
 from jupyter_codeagent.types.errors import UsageError
 
 ROOT = Path(__file__).parents[1]
@@ -90,8 +93,10 @@ def check_json(text: str) -> None:
     value = json.loads(text)
     if not isinstance(value, dict):
         return
-    if CAPS.keys() & value.keys():
-        check_caps(value, "the example")
+    if RULES.keys() & value.keys():
+        with TemporaryDirectory() as directory:
+            (Path(directory) / POLICY_FILE).write_text(text, encoding="utf-8")
+            read_policy([directory])
     if PLUGIN in value:
         schema = json.loads((ROOT / "labextension" / "schema" / "plugin.json").read_text(encoding="utf-8"))
         if unknown := value[PLUGIN].keys() - schema["properties"].keys():

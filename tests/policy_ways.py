@@ -293,6 +293,16 @@ def added_tools(desk: Desk, asks: Asks, begin: Begin) -> None:
     desk.run("ask_model('Which city?', 'Rome')")
 
 
+def database(desk: Desk, asks: Asks, begin: Begin) -> None:
+    """Named in one question; the next one asks it again, unless it names something else."""
+    desk.start()
+    begin()
+    configured(desk, asks)
+    desk.run("import duckdb\ndb = duckdb.connect()\n_ = db.execute('CREATE TABLE trips AS SELECT 1 AS fare')")
+    ask(desk, "--vars db", question="What is the mean fare?")
+    ask(desk, question="And the highest?")
+
+
 def mcp_servers(desk: Desk, asks: Asks, begin: Begin) -> None:
     desk.start()
     begin()
@@ -421,6 +431,7 @@ WAYS: Mapping[str, Way] = {
     "Run in my kernel": Way(go=apply_button, tells=False),
     "@agent_tool": Way(go=declared_tools),
     "%agent tool add": Way(go=added_tools),
+    "a database": Way(go=database),
     "%agent mcp add": Way(go=mcp_servers, tells=False),
     "an MCP client": Way(go=mcp_client, tells=False),
     "jupyter codeagent run": Way(go=headless_run),

@@ -335,7 +335,7 @@ class RunPreparation:
         self.sharing.check(options, live.withheld)
         asks_servers = asks_model and not options.dry_run and settings.tools != "deny"
         server_notes = self.tools.refresh_servers() if asks_servers else ()
-        tools, tool_notes = within_policy(offered(self.tools.all(), prompt), settings) if asks_model else ({}, ())
+        tools = offered(self.tools.all(), prompt) if asks_model else {}
         variables = without_tools(live.values, self.tools.all())
         described = partial(describe, privacy=settings.privacy if asks_model else "schema", mentioned=prompt)
         named = {name: variables[name] for name in options.variables or () if name in variables}
@@ -345,13 +345,16 @@ class RunPreparation:
         if selection.databases and not asks_model:
             name = next(iter(selection.databases))
             raise VariableError(f"{name!r} is a database, which is asked in the kernel alone")
+        for name in selection.databases:
+            check_switched_on(settings, "tools", f"Asking {name}")
         databases = {
             name: self.tools.databases.find(name, variables[name], labels)
             for name, labels in selection.databases.items()
         }
         if databases and options.candidates > 1:
             raise UsageError(NO_DATABASES_WITH_CANDIDATES.format(name=next(iter(databases))))
-        tools = {**tools, **{name: database.tool for name, database in databases.items()}}
+        called = {**tools, **{name: database.tool for name, database in databases.items()}}
+        tools, tool_notes = within_policy(called, settings)
         manifest = self.workspace.export(
             selection.values,
             selection.names,

@@ -103,7 +103,7 @@ LAX: dict[str, Any] = {
 SWITCHED_OFF = {
     "explore": {"%agent explore", "jupyter codeagent explore"},
     "reports": {"%agent report", "jupyter codeagent report"},
-    "tools": {"@agent_tool", "%agent tool add", "%agent mcp add"},
+    "tools": {"@agent_tool", "%agent tool add", "%agent mcp add", "a database"},
     "mcp_servers": {"%agent mcp add"},
     "mcp_clients": {"an MCP client"},
     "apply": {"%agent apply", "an accepted cell", "Run in my kernel"},

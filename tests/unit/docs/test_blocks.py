@@ -33,7 +33,7 @@ from traitlets.config import Config
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.tools.registry import REGISTRY
 
-LANGUAGES = {"python", "ipython", "bash", "json", "toml", "yaml", "markdown", "text"}
+LANGUAGES = {"python", "ipython", "bash", "json", "toml", "yaml", "markdown", "dockerfile", "text"}
 NOT_RUN = "not run: "
 SETTING = re.compile(r"\bCodeAgent\.(\w+)")
 ONE_OPTION = re.compile(r"^%%agent --[\w-]+$")

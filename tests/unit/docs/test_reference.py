@@ -8,7 +8,8 @@ import pytest
 from doc_pages import DOCS
 
 from docs.make_reference import FOLDER, MORE, definitions, documented, pages
-from jupyter_codeagent.settings.config import CAPS, CodeAgent
+from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.rules import RULES
 
 PAGES = pages()
 
@@ -29,8 +30,8 @@ def test_every_setting_is_in_the_reference_with_what_it_is_for() -> None:
     assert set(MORE) <= {name for name, _ in rows}
 
 
-def test_everything_that_can_be_capped_is_in_the_reference() -> None:
-    assert [key for key in CAPS if f"policy `{key}`" not in PAGES["settings.md"] and key != "candidates"] == []
+def test_everything_that_can_be_ruled_is_in_the_reference() -> None:
+    assert [key for key in RULES if f"policy `{key}`" not in PAGES["settings.md"] and key != "candidates"] == []
 
 
 def test_every_argument_is_explained() -> None:
