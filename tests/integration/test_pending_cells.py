@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from kernel_client import Kernel, running_kernel
 from model_server import ModelServer, code
+from policies import in_kernel, write_policy
 
 from jupyter_codeagent.notebook.cells import cell_id
 
@@ -35,6 +36,22 @@ def test_an_accepted_cell_runs_here(kernel: Kernel, model_server: ModelServer) -
     kernel.run("%agent accept")
     assert "Pending" not in kernel.run(SOURCE, cell_id=accepted).text
     assert "0" in kernel.run("print(df['n'].sum())").text
+
+
+def test_where_the_administrator_allows_apply_never_an_accepted_cell_does_not_run_here_and_says_why(
+    kernel: Kernel, model_server: ModelServer, tmp_path: Path
+) -> None:
+    path = write_policy(tmp_path / "etc", {"apply": "never", "explore": False, "contact": "ada@example.org"})
+    accepted = asked(kernel, model_server)
+    kernel.run(in_kernel(path.parent))
+    kernel.run("%agent accept")
+    ran = kernel.run(SOURCE, cell_id=accepted)
+    assert "changed" in ran.text
+    told = f'not allowed by your administrator (rule apply = "never" in {path}). Ask ada@example.org'
+    assert told in ran.text
+    assert told in kernel.run("%agent apply").error
+    assert f"(rule explore = false in {path})" in kernel.run("%agent explore df").error
+    assert "7" in kernel.run("print(df['n'].sum())").text
 
 
 @pytest.mark.long("another case of what a test beside it proves")
