@@ -1,4 +1,4 @@
-"""`jupyter codeagent run | ask | explore | report | mcp | doctor | models | history`; status 0 if all went well."""
+"""`jupyter codeagent run | ask | explore | report | mcp | pod | doctor | models | history`; status 0 on success."""
 
 from __future__ import annotations
 
@@ -87,6 +87,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     mcp.set_defaults(command=mcp_command)
 
+    _add_pod(commands.add_parser("pod", help="for CodeAgent.sandbox_command: a sandbox in a Pod of Kubernetes"))
+
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
     doctor.add_argument(
         "--details", action="store_true", help="also what was measured in the sandbox, layer by layer"
@@ -110,6 +112,13 @@ def build_parser() -> argparse.ArgumentParser:
     history.add_argument("-o", "--output", type=Path, help="file for --export, .ipynb or .py")
     history.set_defaults(command=history_command)
     return parser
+
+
+def _add_pod(pod: argparse.ArgumentParser) -> None:
+    pod.add_argument("manifest", type=Path, help="of the Pod, made from docs/kubernetes/sandbox.yaml")
+    pod.add_argument("--kubectl", default="kubectl", metavar="PROGRAM", help="another program for kubectl")
+    pod.add_argument("options", nargs=argparse.REMAINDER, help="of kubectl: --context=NAME --namespace=NAME …")
+    pod.set_defaults(command=pod_command)
 
 
 def _add_servers(command: argparse.ArgumentParser) -> None:
@@ -138,6 +147,13 @@ def ask_command(options: argparse.Namespace) -> int:
     """Execute a notebook that loads the files and asks the question."""
     notebook = notebook_of(options.files, f"%%agent\n{options.question}")
     return _execute(notebook, options.output, Path.cwd(), options.output.name, options.allow_server)
+
+
+def pod_command(options: argparse.Namespace) -> int:
+    """Carry the messages of a sandbox to a Pod and back; the standard streams are the client's."""
+    from jupyter_codeagent.sandbox.remote.kubectl import run_pod
+
+    return run_pod(options.manifest, program=options.kubectl, options=options.options)
 
 
 def explore_command(options: argparse.Namespace) -> int:

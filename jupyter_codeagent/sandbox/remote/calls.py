@@ -19,6 +19,8 @@ EVENT = "codeagent_relay_event"
 IMPLEMENTATION = "jupyter-codeagent relay"
 """The `implementation` of a relay that runs as a kernel."""
 
+DIRECTORY_PREFIX, DIRECTORY_LOCK = "codeagent-relay-", "owner.lock"
+"""Names of a relay's directory among the temporary files, and of the file that it locks as long as it lives."""
 CHUNK_BYTES = 8 << 20
 """Bytes of a file in one message."""
 FILE = re.compile(r"\d{1,12}\.piece")

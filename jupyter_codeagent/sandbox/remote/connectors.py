@@ -9,6 +9,7 @@ from typing import Any
 
 from jupyter_codeagent.sandbox.remote import container
 from jupyter_codeagent.sandbox.remote.link import Link
+from jupyter_codeagent.sandbox.remote.pod import find_pod_faults
 from jupyter_codeagent.sandbox.remote.stdio import StdioLink
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
@@ -63,7 +64,7 @@ async def prepare_container(policy: SandboxPolicy) -> RemoteHost:
 
 
 async def prepare_command(policy: SandboxPolicy) -> RemoteHost:
-    """Prepare a command of the user's: ssh, or another that starts the relay.
+    """Prepare a command of the user's: ssh, ``jupyter-codeagent pod``, or another that starts the relay.
 
     Raises
     ------
@@ -72,7 +73,7 @@ async def prepare_command(policy: SandboxPolicy) -> RemoteHost:
     if not policy.command:
         raise SandboxUnavailableError("no command is configured: set CodeAgent.sandbox_command")
     link = StdioLink(policy.command, max_bytes=policy.message_bytes)
-    return RemoteHost(link=link, where=" ".join(policy.command[:2]))
+    return RemoteHost(link=link, where=" ".join(policy.command[:2]), find_faults=find_pod_faults)
 
 
 async def prepare_gateway(policy: SandboxPolicy) -> RemoteHost:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.remote.host_facts import find_privileges
 from jupyter_codeagent.sandbox.remote.stdio import command_environment
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import SandboxPolicy
@@ -126,14 +127,8 @@ def kill_argv(engine: Engine, *, name: str) -> list[str]:
 
 def find_container_faults(host_facts: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a container must not have but has, by what the relay in it reads in /proc."""
-    wanted = {
-        "a network interface": host_facts.get("interfaces") == [],
-        "a writable root": host_facts.get("root_writable") is False,
-        "root's identity": type(host_facts.get("uid")) is int and host_facts["uid"] != 0,
-        "capabilities": host_facts.get("capabilities") == 0,
-        "new privileges": host_facts.get("no_new_privileges") is True,
-    }
-    return tuple(name for name, holds in wanted.items() if not holds)
+    faults = () if host_facts.get("interfaces") == [] else ("a network interface",)
+    return (*faults, *find_privileges(host_facts))
 
 
 def format_container(engine: Engine) -> str:

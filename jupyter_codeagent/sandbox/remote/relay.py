@@ -2,11 +2,13 @@
 
 ``python -m jupyter_codeagent.sandbox.remote.relay`` uses its standard streams (in a container, over ssh); ``… relay
 CONNECTION_FILE`` is a kernel for a gateway. In both cases it ends, and the sandbox with it, as soon as the client
-is gone. The same version of the package must be installed here; data and code come with messages only.
+is gone. The same version of the package must be installed here; data and code come with messages only. With
+``--idle-timeout SECONDS`` it also ends where it hears nothing for so long, as from a network that has gone silent.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import json
@@ -27,6 +29,7 @@ from jupyter_codeagent.sandbox.local.watch.processes import format_exit_status
 from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
 from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_abandoned, remove_directory
 from jupyter_codeagent.sandbox.remote import calls, host_facts
+from jupyter_codeagent.sandbox.remote.calls import DIRECTORY_LOCK, DIRECTORY_PREFIX
 from jupyter_codeagent.sandbox.remote.framing import BrokenStreamError
 from jupyter_codeagent.sandbox.remote.transports import KernelTransport, StdioTransport, Transport
 from jupyter_codeagent.types.errors import CodeAgentError
@@ -34,7 +37,6 @@ from jupyter_codeagent.types.sandbox import SandboxPolicy
 from jupyter_codeagent.types.version import installed_version
 
 CONNECT_TIMEOUT_S = 10.0
-PREFIX, LOCK = "codeagent-relay-", "owner.lock"
 Frames = list[bytes]
 
 
@@ -136,6 +138,8 @@ class Relay:
             )
         if self._process is not None:
             raise ValueError("this relay already has a sandbox")
+        surroundings = asyncio.create_task(asyncio.to_thread(host_facts.read_host_facts), name="relay surroundings")
+        self._tasks.append(surroundings)
         policy = calls.policy_from(asked["policy"])
         failures = []
         for level in calls.RELAY_LEVELS:
@@ -153,7 +157,7 @@ class Relay:
                 "report": report,
                 "level": level,
                 "data_dir": process.provisioner.paths.data,
-                "surroundings": host_facts.read_host_facts(),
+                "surroundings": await surroundings,
                 "targets": self._targets.enter_context(open_probe_targets(process)),
             }
         raise ValueError(f"no sandbox works there ({'; '.join(failures)})")
@@ -307,16 +311,16 @@ async def _send_out(queue: asyncio.Queue[Frames], send: Callable[[Frames], Corou
         await send(await queue.get())
 
 
-async def serve(connection_file: str | None) -> None:
+async def serve(connection_file: str | None, idle_timeout_s: float | None = None) -> None:
     """Serve one client, then remove everything."""
     loop = asyncio.get_running_loop()
     parent = Path(tempfile.gettempdir())
-    remove_abandoned(parent, prefix=PREFIX, lock=LOCK)
-    data_dir = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    lock = lock_directory(data_dir, LOCK)
+    remove_abandoned(parent, prefix=DIRECTORY_PREFIX, lock=DIRECTORY_LOCK)
+    data_dir = Path(tempfile.mkdtemp(prefix=DIRECTORY_PREFIX, dir=parent))
+    lock = lock_directory(data_dir, DIRECTORY_LOCK)
     try:
         transport: Transport = (
-            KernelTransport(Path(connection_file)) if connection_file else await StdioTransport.open()
+            KernelTransport(Path(connection_file)) if connection_file else await StdioTransport.open(idle_timeout_s)
         )
         relay = Relay(transport, data_dir)
         serving = asyncio.create_task(relay.run())
@@ -328,13 +332,17 @@ async def serve(connection_file: str | None) -> None:
         finally:
             await relay.end()
     finally:
-        remove_directory(data_dir, LOCK, lock)
+        remove_directory(data_dir, DIRECTORY_LOCK, lock)
 
 
 def main() -> None:
     """Run the relay; raise SystemExit with a line for the client, which displays the last line of stderr."""
+    parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}", description=__doc__)
+    parser.add_argument("connection_file", nargs="?", help="as a kernel; without it the standard streams are used")
+    parser.add_argument("--idle-timeout", type=float, metavar="SECONDS", help="end after so long without a message")
+    asked = parser.parse_args()
     try:
-        asyncio.run(serve(sys.argv[1] if len(sys.argv) > 1 else None))
+        asyncio.run(serve(asked.connection_file, asked.idle_timeout))
     except BrokenStreamError as problem:
         raise SystemExit(f"jupyter-codeagent relay: {problem}") from problem
 

@@ -13,7 +13,7 @@ from jupyter_client.session import Session
 
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received, read_message
-from jupyter_codeagent.sandbox.remote import framing
+from jupyter_codeagent.sandbox.remote import calls, framing
 from jupyter_codeagent.sandbox.remote.link import Channel
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 
@@ -24,13 +24,15 @@ STDERR_BYTES = 4096
 TERM_GRACE_S = 2.0
 END_TIMEOUT_S = 10.0
 KEPT_NAMES = frozenset(
-    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"}
+    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "KUBECONFIG"}
 )
-KEPT_PREFIXES = ("LC_", "DOCKER_", "CONTAINER_", "CONTAINERS_")
+KEPT_PREFIXES = ("LC_", "DOCKER_", "CONTAINER_", "CONTAINERS_", "KUBERNETES_SERVICE_")
+HEARTBEAT_INTERVAL_S = 30.0
+"""A relay with ``--idle-timeout`` ends by itself when it receives nothing for that time."""
 
 
 def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of the user's environment that ssh, docker and podman need, without keys and tokens."""
+    """Return the variables of the user's environment that ssh, docker, podman and kubectl need, without tokens."""
     return {
         name: value for name, value in environment.items() if name in KEPT_NAMES or name.startswith(KEPT_PREFIXES)
     }
@@ -47,6 +49,7 @@ class StdioLink:
         self._session = Session(key=secrets.token_hex(32).encode())
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._beating: asyncio.Task[None] | None = None
         self._killing: asyncio.Task[None] | None = None
         self._stderr_tail = b""
 
@@ -72,6 +75,7 @@ class StdioLink:
         self._reading = asyncio.create_task(
             self._read(on_message, on_malformed, on_closed), name=f"relay {self._argv[0]}"
         )
+        self._beating = asyncio.create_task(self._send_heartbeats(), name="relay heartbeats")
 
     def send(self, msg_type: str, content: dict[str, Any], buffers: Sequence[bytes | memoryview] = ()) -> str:
         message = self._session.msg(msg_type, content=content)
@@ -111,6 +115,12 @@ class StdioLink:
         await keeping_stderr
         on_closed(why or self._exit_reason(status))
 
+    async def _send_heartbeats(self) -> None:
+        """Show that the client lives; nobody waits for the answers, since the end of the command is noticed."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)
+            self.send(calls.REQUEST, {"call": "alive"})
+
     async def _keep_stderr(self, process: asyncio.subprocess.Process) -> None:
         """Read stderr, since a full pipe would block the command, and keep its end."""
         assert process.stderr is not None
@@ -125,6 +135,8 @@ class StdioLink:
     def kill(self) -> None:
         """End the command: first by SIGTERM, so that the relay can clean up. A container is ended by its engine."""
         process = self._process
+        if self._beating is not None:
+            self._beating.cancel()
         if process is None or process.returncode is not None or self._killing is not None:
             return
         if process.stdin is not None:

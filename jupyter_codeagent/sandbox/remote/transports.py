@@ -57,14 +57,28 @@ class Transport(Protocol):
 class StdioTransport:
     """Transport over standard streams; the first message is the key."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: bytes) -> None:
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        key: bytes,
+        *,
+        idle_timeout_s: float | None,
+    ) -> None:
         self._reader = reader
         self._writer = writer
+        self._idle_timeout_s = idle_timeout_s
         self.key = key
 
     @classmethod
-    async def open(cls) -> StdioTransport:
-        """Read the key; raise `framing.BrokenStreamError` if the first message is not a greeting."""
+    async def open(cls, idle_timeout_s: float | None) -> StdioTransport:
+        """Read the key; `idle_timeout_s` limits the wait for each message, None where the stream's end is certain.
+
+        Raises
+        ------
+        framing.BrokenStreamError
+            If the first message is not a greeting.
+        """
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -73,10 +87,15 @@ class StdioTransport:
         greeting = await framing.read(reader, max_bytes=GREETING_BYTES)
         if greeting is None:
             raise framing.BrokenStreamError("no client: this program is started by jupyter-codeagent")
-        return cls(reader, writer, greeting[1][0])
+        return cls(reader, writer, greeting[1][0], idle_timeout_s=idle_timeout_s)
 
     async def receive(self) -> list[bytes] | None:
-        message = await framing.read(self._reader, max_bytes=MAX_REQUEST_BYTES)
+        """Return the next message; None also after a long silence, `stdio.StdioLink` sends heartbeats."""
+        try:
+            async with asyncio.timeout(self._idle_timeout_s):
+                message = await framing.read(self._reader, max_bytes=MAX_REQUEST_BYTES)
+        except TimeoutError:
+            return None
         return message[1] if message is not None else None
 
     async def send_shell(self, frames: Sequence[bytes]) -> None:
