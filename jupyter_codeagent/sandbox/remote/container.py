@@ -20,7 +20,6 @@ from jupyter_codeagent.types.sandbox import SandboxPolicy
 ENGINES = ("podman", "docker")
 """Podman comes first: it runs without root, so an escape from it is an escape to a plain user."""
 DOCKERFILE = "jupyter_codeagent/sandbox/remote/Dockerfile"
-GVISOR = "runsc"
 TRUSTED_PATH = "/usr/bin:/usr/local/bin:/bin:/opt/homebrew/bin:/opt/podman/bin:/snap/bin"
 """Not the user's PATH: a project directory must not provide what guards the sandbox."""
 ASK_TIMEOUT_S = 15.0
@@ -41,8 +40,6 @@ class Engine:
     """``docker`` or ``podman``."""
     path: str
     rootless: bool
-    gvisor: bool
-    """Whether the host has `runsc`: another kernel between the code and the host's."""
 
 
 async def find_engine(wanted: str) -> Engine:
@@ -73,14 +70,12 @@ def engine_from(program: str, path: str, info_json: str) -> Engine:
     try:
         info: Mapping[str, Any] = json.loads(info_json)
         security = str(info.get("SecurityOptions", "")) + json.dumps(info.get("host", {}).get("security", {}))
-        runtimes = info.get("Runtimes") or {}
     except (ValueError, AttributeError) as problem:
         raise SandboxUnavailableError(f"{program} info gave no JSON: {one_line(info_json, 100)}") from problem
     return Engine(
         program=program,
         path=path,
         rootless="name=rootless" in security or '"rootless": true' in security,
-        gvisor=GVISOR in runtimes or (program == "podman" and shutil.which(GVISOR, path=TRUSTED_PATH) is not None),
     )
 
 
@@ -115,8 +110,6 @@ def run_argv(engine: Engine, policy: SandboxPolicy, *, name: str) -> list[str]:
     argv += ["--memory", memory, "--memory-swap", memory, "--pids-limit", str(policy.processes + policy.threads)]
     argv += ["--ulimit", "core=0", "--ulimit", "nofile=4096", "--log-driver", "none"]
     argv += ["--cpus", f"{min(policy.processors, float(os.cpu_count() or 1)):g}"]
-    if engine.gvisor:
-        argv += ["--runtime", GVISOR]
     return [*argv, policy.image, "python", "-m", "jupyter_codeagent.sandbox.remote.relay"]
 
 
@@ -134,10 +127,9 @@ def find_container_faults(host_facts: Mapping[str, Any]) -> tuple[str, ...]:
 def format_container(engine: Engine) -> str:
     """Return the layers of a container as one line for people."""
     kind = "rootless " if engine.rootless else ""
-    kernel = ", gVisor's kernel between it and yours" if engine.gvisor else ""
     return (
         f"{kind}{engine.program} container: no network interface, read-only root, no capabilities, "
-        f"memory and processes limited by control groups{kernel}"
+        "memory and processes limited by control groups"
     )
 
 
