@@ -36,8 +36,8 @@ class Reply:
     """Answer a web page with status 200, as a proxy does."""
     page_as_stream: bool = False
     """As `html`, but called an event stream."""
-    error: dict[str, Any] | None = None
-    """The error object that goes with `status`; with status 200 it comes in the stream, after the text."""
+    error: dict[str, Any] | str | None = None
+    """The error that goes with `status`; with status 200 it comes in the stream, after the text."""
     silent: bool = False
     """Send nothing until the client goes away, not even the headers."""
     finish: str = "stop"

@@ -291,13 +291,16 @@ async def _closed_with_loop(client: AsyncOpenAI) -> AsyncGenerator[AsyncOpenAI]:
 
 
 async def _await_usage(replies: Replies, chunks: AsyncGenerator[Chunk]) -> None:
-    """Wait a moment for the usage, which comes last: a model that has finished its code mostly ends by itself."""
-    if not replies.has_usage:
+    """Wait a moment for the usage, which comes last: a model that has finished its code mostly ends by itself.
+
+    Usage in each chunk is no reason not to wait at such an end: vLLM tells only in the last what its cache had.
+    """
+    ended = all(reply.finish_reason for reply in replies.each)
+    if ended or not replies.has_usage:
+        quick = replies.has_usage or any(reply.complete for reply in replies.each)
         # The replies are whole: whatever happens now, only the usage is missing.
         with suppress(TimeoutError, ModelError):
-            async with asyncio.timeout(
-                USAGE_WAIT_S if any(reply.complete for reply in replies.each) else USAGE_WAIT_AFTER_END_S
-            ):
+            async with asyncio.timeout(USAGE_WAIT_S if quick else USAGE_WAIT_AFTER_END_S):
                 async for chunk in chunks:
                     replies.end(chunk)
     for reply in replies.each:
