@@ -202,7 +202,7 @@ def mcp_command(options: argparse.Namespace) -> int:
         from jupyter_codeagent.entrypoints.mcp_server.command import serve
     except ImportError as problem:
         raise UsageError(f"{NOT_INSTALLED} ({problem})") from problem
-    from jupyter_codeagent.entrypoints.mcp_server.running_kernels import WantedKernel
+    from jupyter_codeagent.entrypoints.kernel_clients.running_kernels import WantedKernel
 
     wanted = WantedKernel(notebook=options.notebook, kernel=options.kernel, server=options.server)
     serve(wanted, options.http, _progress)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import jupyter_runtime_dir, secure_write
 
-from jupyter_codeagent.entrypoints.mcp_server.running_kernels import WantedKernel
+from jupyter_codeagent.entrypoints.kernel_clients.running_kernels import WantedKernel
 from jupyter_codeagent.entrypoints.mcp_server.server import KernelClients, new_server
 from jupyter_codeagent.types.errors import UsageError
 

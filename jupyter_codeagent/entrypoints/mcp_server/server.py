@@ -18,9 +18,9 @@ from mcp.types import (
     ToolAnnotations,
 )
 
-from jupyter_codeagent.entrypoints.mcp_server.channels import open_channels
-from jupyter_codeagent.entrypoints.mcp_server.kernel_link import KernelLink
-from jupyter_codeagent.entrypoints.mcp_server.running_kernels import WantedKernel, find_kernel
+from jupyter_codeagent.entrypoints.kernel_clients.channels import open_channels
+from jupyter_codeagent.entrypoints.kernel_clients.kernel_link import KernelLink
+from jupyter_codeagent.entrypoints.kernel_clients.running_kernels import WantedKernel, find_kernel
 from jupyter_codeagent.frontend.client_link import client_name
 from jupyter_codeagent.types.errors import CodeAgentError
 from jupyter_codeagent.types.version import installed_version

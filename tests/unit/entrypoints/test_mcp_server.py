@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.entrypoints.mcp_server import kernel_link
-from jupyter_codeagent.entrypoints.mcp_server.channels import Heard
-from jupyter_codeagent.entrypoints.mcp_server.command import MCP_TOKEN, BearerToken, token_for_clients
-from jupyter_codeagent.entrypoints.mcp_server.kernel_link import GONE, NOT_LOADED, RESTARTED, KernelLink
-from jupyter_codeagent.entrypoints.mcp_server.running_kernels import (
+from jupyter_codeagent.entrypoints.kernel_clients import kernel_link
+from jupyter_codeagent.entrypoints.kernel_clients.channels import Heard
+from jupyter_codeagent.entrypoints.kernel_clients.kernel_link import GONE, NOT_LOADED, RESTARTED, KernelLink
+from jupyter_codeagent.entrypoints.kernel_clients.running_kernels import (
     JupyterServer,
     KernelAddress,
     WantedKernel,
@@ -24,6 +23,7 @@ from jupyter_codeagent.entrypoints.mcp_server.running_kernels import (
     kernels_of,
     local_servers,
 )
+from jupyter_codeagent.entrypoints.mcp_server.command import MCP_TOKEN, BearerToken, token_for_clients
 from jupyter_codeagent.entrypoints.mcp_server.server import TOOLS, KernelClients, cleaned
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 

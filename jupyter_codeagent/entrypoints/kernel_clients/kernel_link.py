@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
-from jupyter_codeagent.entrypoints.mcp_server.channels import Channels, Heard
+from jupyter_codeagent.entrypoints.kernel_clients.channels import Channels, Heard
 from jupyter_codeagent.frontend.client_messages import CLIENT_PROTOCOL, CLIENT_TARGET, SEND_AGAIN_S
 from jupyter_codeagent.types.errors import CodeAgentError
 

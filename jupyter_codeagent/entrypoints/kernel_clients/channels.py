@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
-from jupyter_codeagent.entrypoints.mcp_server.running_kernels import KernelAddress
+from jupyter_codeagent.entrypoints.kernel_clients.running_kernels import KernelAddress
 from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError
 from jupyter_codeagent.sandbox.remote.gateway_api import GatewayApi
 from jupyter_codeagent.sandbox.remote.websocket_messages import MessageFormat, message_format
