@@ -20,7 +20,7 @@ thousand = pd.DataFrame({{"key": rng.integers(0, 9, 1000), "value": rng.random(1
 million = pd.DataFrame({{"key": rng.integers(0, 9, 10**6), **{{f"c{{i}}": rng.random(10**6) for i in range(4)}}}})
 million["value"] = rng.random(10**6)
 get_ipython().run_line_magic("load_ext", "jupyter_codeagent")
-get_ipython().run_line_magic("config", "CodeAgent.mcp_clients = True")
+get_ipython().run_line_magic("config", "CodeAgent.clients = True")
 import json
 print({MARK!r} + json.dumps({{}}))
 """

@@ -37,7 +37,7 @@ MORE = {
     "answer": "../panel.md#review",
     "house_rules": "../usage.md#house-rules",
     "next_questions": "../explore.md#next-questions",
-    "mcp_clients": "../mcp.md",
+    "clients": "../mcp.md",
     "charts": "../explore.md#charts",
     "max_calls": "../tools.md#limits",
     "max_subquestion_tokens": "../tools.md#questions-to-the-model",

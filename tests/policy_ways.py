@@ -313,7 +313,7 @@ def mcp_servers(desk: Desk, asks: Asks, begin: Begin) -> None:
 def mcp_client(desk: Desk, asks: Asks, begin: Begin) -> None:
     """All that a client can call."""
     desk.start()
-    configured(desk, {"mcp_clients": True})
+    configured(desk, {"clients": True})
     begin()
     configured(desk, asks)
     session = desk.session

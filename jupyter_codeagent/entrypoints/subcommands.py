@@ -119,7 +119,7 @@ class Subcommands:
                     for grant in session.grants.all
                 ),
                 f"panel: {'linked' if session.link is not None and session.link.is_open else 'not linked'}",
-                *self._clients_lines(settings.mcp_clients),
+                *self._clients_lines(settings.clients),
                 *(f"administrator: {text}" for text in settings.policy.texts()),
                 f"tokens so far: {usage.prompt_tokens} in ({usage.cached_tokens} cached), "
                 f"{usage.completion_tokens} out",
@@ -127,10 +127,10 @@ class Subcommands:
         )
 
     def _clients_lines(self, let_in: bool) -> list[str]:
-        """Return the line on MCP clients; none where they are not let in."""
+        """Return the line on MCP clients and chats; none where they are not let in."""
         link = self._session.client_link
         names = ", ".join(link.names) if link is not None else ""
-        return [f"MCP clients: {names or 'let in, none is there'}"] if let_in else []
+        return [f"clients: {names or 'let in, none is there'}"] if let_in else []
 
     def _use(self, name: str) -> None:
         if not name:

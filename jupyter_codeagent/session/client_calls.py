@@ -29,7 +29,7 @@ MAX_NAMES = 100
 LISTED_RUNS = 20
 NOT_LET_IN = (
     "The user has not let MCP clients use this kernel: have them run"
-    " `%config CodeAgent.mcp_clients = True` in a cell."
+    " `%config CodeAgent.clients = True` in a cell."
 )
 NO_PAGE = (
     "No page of JupyterLab with the side panel shows this notebook, so no cells can be inserted. Have the user open"
@@ -57,9 +57,9 @@ class ClientCalls:
             One line that says what to do next; of a program that failed also what it displayed.
         """
         settings = self.settings()
-        if not settings.mcp_clients:
-            if settings.policy.rules.get("mcp_clients") is False:
-                raise DeniedError(settings.policy.line("Use by MCP clients", "mcp_clients"))
+        if not settings.clients:
+            if settings.policy.rules.get("clients") is False:
+                raise DeniedError(settings.policy.line("Use by MCP clients", "clients"))
             raise DeniedError(NOT_LET_IN)
         match tool:
             case "list_variables":

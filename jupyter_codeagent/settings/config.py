@@ -110,10 +110,10 @@ class CodeAgent(Configurable):
     next_questions = Bool(
         True, help="Offer questions below a result, each tried in a spare sandbox first; no model is asked."
     ).tag(config=True)
-    mcp_clients = Bool(
+    clients = Bool(
         False,
-        help="Let MCP clients (`jupyter codeagent mcp`) describe variables and run programs on copies. Off, since"
-        " what they are told goes to models that this package neither chooses nor shows.",
+        help="Let other programs use the agent of this kernel: MCP clients (jupyter codeagent mcp) and chats of Jupyter"
+        " AI. What they are told may go to models of their own.",
     ).tag(config=True)
     charts = Enum(
         CHART_LIBRARIES,
@@ -338,7 +338,7 @@ class CodeAgent(Configurable):
             answer=self._value("answer"),
             house_rules=self.house_rules,
             next_questions=self.next_questions,
-            mcp_clients=self.mcp_clients,
+            clients=self.clients,
             charts=self.charts,
         )
 

@@ -185,7 +185,7 @@ RULES: Mapping[str, Rule] = {
     "reports": Rule(bound=SWITCH, where="reports"),
     "tools": Rule(bound=UpTo(order=TOOL_ORDER), where="tools"),
     "mcp_servers": Rule(bound=SWITCH, where="mcp_servers"),
-    "mcp_clients": Rule(bound=SWITCH, where="mcp_clients"),
+    "clients": Rule(bound=SWITCH, where="clients"),
     "answer": Rule(bound=SWITCH, where="answer"),
     "house_rules": Rule(bound=SWITCH, where="house_rules"),
     "next_questions": Rule(bound=SWITCH, where="next_questions"),

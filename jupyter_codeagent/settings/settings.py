@@ -82,8 +82,8 @@ class Settings:
     """Tell the model the house rules in `CODEAGENT.md`."""
     next_questions: bool = True
     """Offer questions below a result that templates answer; each is tried in a spare sandbox first."""
-    mcp_clients: bool = False
-    """Let MCP clients look at variables and run programs on copies (`jupyter codeagent mcp`)."""
+    clients: bool = False
+    """Let other programs in: MCP clients (`jupyter codeagent mcp`) and chats of Jupyter AI."""
     charts: ChartLibrary = "matplotlib"
     """Library that charts are drawn with."""
     history_path: str = ""

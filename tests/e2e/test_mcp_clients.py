@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 LOAD = (
-    "%load_ext jupyter_codeagent\n%config CodeAgent.mcp_clients = True\nimport pandas as pd\n"
+    "%load_ext jupyter_codeagent\n%config CodeAgent.clients = True\nimport pandas as pd\n"
     "shop = pd.DataFrame({'region': ['north', 'south', 'north'], 'sales': [10, 20, 60]})"
 )
 PROGRAM = "# mean sales of each region\nshop.groupby('region').sales.mean()"

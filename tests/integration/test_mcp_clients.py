@@ -51,7 +51,7 @@ ATTACKS = (
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     with serving() as model:
         with running_kernel(tmp_path_factory.mktemp("mcp"), {"CODEAGENT_BASE_URL": model.url}) as running:
-            running.run(f"{PEOPLE}\n%agent hide people[wage]\n%config CodeAgent.mcp_clients = True")
+            running.run(f"{PEOPLE}\n%agent hide people[wage]\n%config CodeAgent.clients = True")
             yield running
         assert model.requests == [], "no model is asked"
 
@@ -134,10 +134,10 @@ def test_no_program_of_an_mcp_client_gets_out_of_the_sandbox(kernel: Kernel) -> 
 
 
 def test_mcp_is_off_until_the_user_lets_clients_in_and_what_nobody_can_approve_is_denied(kernel: Kernel) -> None:
-    with configured(kernel, "mcp_clients = False", "mcp_clients = True"):
+    with configured(kernel, "clients = False", "clients = True"):
         (refused,) = call(of_kernel(kernel), ("list_variables", {}))
     assert refused.is_error
-    assert "have them run `%config CodeAgent.mcp_clients = True`" in refused.text
+    assert "have them run `%config CodeAgent.clients = True`" in refused.text
     with configured(kernel, "approve = 'ask'", "approve = 'review'"):
         (denied,) = call(of_kernel(kernel), run("print(1)"))
         assert denied.is_error
@@ -178,7 +178,7 @@ def test_a_call_that_the_mcp_client_cancels_is_stopped_in_the_sandbox(kernel: Ke
         async with connected(of_kernel(kernel), "hasty") as client:
             await told(client, *run("print(1)"))
             status = await asyncio.to_thread(kernel.run, "%agent status")
-            clients = status.text.partition("MCP clients: ")[2].partition("\n")[0]
+            clients = status.text.partition("clients: ")[2].partition("\n")[0]
             assert "hasty" in clients.split(", ")
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(1):
@@ -196,7 +196,7 @@ def test_a_busy_a_restarted_and_an_unprepared_kernel_are_told_in_one_line(tmp_pa
     # What a saved notebook hides holds before any page or question has read it.
     hidden = {LISTS_VARIABLE: json.dumps(sharing_view({}, {"df": frozenset({"city"})}))}
     with running_kernel(tmp_path, hidden) as kernel:
-        kernel.run("%config CodeAgent.mcp_clients = True\nfrom jupyter_codeagent.session import client_runs")
+        kernel.run("%config CodeAgent.clients = True\nfrom jupyter_codeagent.session import client_runs")
         kernel.run("client_runs.BUSY_S = 0.5")
 
         async def calls() -> list[str]:
@@ -210,7 +210,7 @@ def test_a_busy_a_restarted_and_an_unprepared_kernel_are_told_in_one_line(tmp_pa
                 await asyncio.to_thread(kernel.client.get_shell_msg, timeout=30)
                 kernel.run("%unload_ext jupyter_codeagent")
                 texts.append((await told(client, "list_variables", {})).text)
-                kernel.run("%load_ext jupyter_codeagent\n%config CodeAgent.mcp_clients = True")
+                kernel.run("%load_ext jupyter_codeagent\n%config CodeAgent.clients = True")
                 texts.append((await told(client, "list_variables", {})).text)
                 waiting = asyncio.create_task(told(client, *run("import time; time.sleep(60)")))
                 await asyncio.sleep(1)

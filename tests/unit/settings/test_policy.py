@@ -259,7 +259,7 @@ def test_what_is_switched_off_says_by_whom() -> None:
 
 
 def test_mcp_clients_are_let_in_by_the_user_alone_and_the_administrator_can_forbid_it() -> None:
-    assert not CodeAgent().settings().mcp_clients
-    assert not under({"mcp_clients": True}).mcp_clients
-    assert under({}, mcp_clients=True).mcp_clients
-    assert not under({"mcp_clients": False}, mcp_clients=True).mcp_clients
+    assert not CodeAgent().settings().clients
+    assert not under({"clients": True}).clients
+    assert under({}, clients=True).clients
+    assert not under({"clients": False}, clients=True).clients
