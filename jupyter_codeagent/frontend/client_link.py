@@ -1,4 +1,4 @@
-"""The kernel's side of the link to MCP clients: each has a comm, and its calls run on the background loop."""
+"""The kernel's side of the link to MCP clients and chats: each has a comm, its calls run on the background loop."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from jupyter_codeagent.frontend.client_messages import (
     CLIENT_TARGET,
     SILENCE_S,
     AnswerMessage,
+    ClientKind,
     FromKernel,
     RefusedMessage,
+    ToldMessage,
 )
 from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
-from jupyter_codeagent.types.errors import CodeAgentError
+from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.variables.text import safe
 
 MAX_GIVEN_CHARS = 400
@@ -25,7 +27,9 @@ MAX_CLIENT_NAME_CHARS = 40
 UNNAMED = "MCP client"
 KEPT_ANSWERS = 20
 
-Answer = Callable[[str, str, Mapping[str, Any]], Awaitable[str]]
+Tell = Callable[[str], None]
+"""Tells the client what is going on, in words for a person."""
+Answer = Callable[[str, str, Mapping[str, Any], Tell], Awaitable[str]]
 """Client, tool, arguments -> text; raises CodeAgentError."""
 
 
@@ -39,12 +43,17 @@ class ClientLink:
     """All clients of one kernel. Messages arrive on subshell threads, and are handled on the background loop."""
 
     def __init__(
-        self, kernel: Any, loop: asyncio.AbstractEventLoop, *, answer: Answer, left: Callable[[str], None]
+        self,
+        kernel: Any,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        answers: Mapping[ClientKind, Answer],
+        left: Callable[[str], None],
     ) -> None:
-        """Accept clients from now on; `left` is called with the name of a client that has gone."""
+        """Accept clients of these kinds from now on; `left` is called with the name of a client that has gone."""
         self._kernel = kernel
         self._loop = loop
-        self._answer = answer
+        self._answers = answers
         self._left = left
         self._clients: dict[str, Client] = {}
         """By the id of the comm."""
@@ -72,7 +81,7 @@ class ClientLink:
         client = Client(
             comm.take_over(self._kernel, opened, message, CLIENT_TARGET),
             client_name(hello.get("client")),
-            self._answer,
+            next((answer for kind, answer in self._answers.items() if kind == hello.get("kind")), _refuse),
         )
 
         def got(message: KernelMessage) -> None:
@@ -137,9 +146,12 @@ class Client:
         self.comm.send(dict(message))
 
     async def _call(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> None:
+        def tell(text: str) -> None:
+            self.send(ToldMessage(type="told", id=call_id, text=text))
+
         try:
             async with asyncio.timeout(SILENCE_S) as self._limits[call_id]:
-                ok, text = True, await self._answer(self.name, tool, arguments)
+                ok, text = True, await self._answer(self.name, tool, arguments, tell)
         except CodeAgentError as problem:
             ok, text = False, str(problem)
         except Exception as fault:  # noqa: BLE001 - the client waits for an answer, whatever happened
@@ -154,6 +166,10 @@ class Client:
         for old in list(self._answers)[:-KEPT_ANSWERS]:
             del self._answers[old]
         self.send(self._answers[call_id])
+
+
+async def _refuse(client: str, tool: str, arguments: Mapping[str, Any], tell: Tell) -> str:
+    raise UsageError("This kernel's version of jupyter-codeagent does not know such clients: update it.")
 
 
 def _data_of(message: KernelMessage) -> Mapping[str, Any]:

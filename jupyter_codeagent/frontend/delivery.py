@@ -1,7 +1,7 @@
 """Delivery of messages that one page has to act on: sent again until it acknowledges them, then to the next page.
 
-`insert` and `mark` are idempotent: the Jupyter server drops messages while a flood of output exceeds its rate
-limit.
+`insert`, `mark` and `ask` are idempotent: the Jupyter server drops messages while a flood of output exceeds its
+rate limit.
 """
 
 from __future__ import annotations
@@ -11,12 +11,21 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, cast
 
-from jupyter_codeagent.frontend.messages import InsertedMessage, InsertMessage, MarkedMessage, MarkMessage
+from jupyter_codeagent.frontend.messages import (
+    AskedMessage,
+    AskMessage,
+    InsertedMessage,
+    InsertMessage,
+    MarkedMessage,
+    MarkMessage,
+)
 from jupyter_codeagent.frontend.pages import Page, Pages
 from jupyter_codeagent.types.errors import InsertError
 
 ACK_S = 2.0
 TRIES = 3
+Order = InsertMessage | MarkMessage | AskMessage
+Ack = InsertedMessage | MarkedMessage | AskedMessage
 
 
 class Delivery:
@@ -25,7 +34,7 @@ class Delivery:
     def __init__(self, loop: asyncio.AbstractEventLoop, pages: Pages) -> None:
         self._loop = loop
         self._pages = pages
-        self._acknowledged: dict[str, InsertedMessage | MarkedMessage] = {}
+        self._acknowledged: dict[str, Ack] = {}
         self._awaited: set[str] = set()
         self._undelivered: dict[str, InsertMessage] = {}
         self._again: dict[str, asyncio.Task[None]] = {}
@@ -44,9 +53,7 @@ class Delivery:
             self._pages.send(_discard_mark(message["run_id"]))
             raise
 
-    async def deliver(
-        self, message: InsertMessage | MarkMessage, session: str | None
-    ) -> InsertedMessage | MarkedMessage:
+    async def deliver(self, message: Order, session: str | None) -> Ack:
         """Have one page act on a message, and return its acknowledgement.
 
         Raises
@@ -67,14 +74,9 @@ class Delivery:
                 return answer
             else:
                 problem, refused = answer["problem"], True
-        raise InsertError(
-            _not_inserted(message, problem) if message["type"] == "insert" else _not_marked(message, problem),
-            refused=refused,
-        )
+        raise InsertError(_not_done(message, problem), refused=refused)
 
-    async def _request(
-        self, message: InsertMessage | MarkMessage, page: Page
-    ) -> InsertedMessage | MarkedMessage | None:
+    async def _request(self, message: Order, page: Page) -> Ack | None:
         self._awaited.add(message["id"])
         try:
             for _ in range(TRIES):
@@ -97,7 +99,7 @@ class Delivery:
         match data:
             case {"id": str(message_id), "ok": bool(ok), "cell_ids": list(), "problem": str()}:
                 if message_id in self._awaited:
-                    self._acknowledged[message_id] = cast("InsertedMessage | MarkedMessage", dict(data))
+                    self._acknowledged[message_id] = cast("Ack", dict(data))
                 if ok:
                     self._undelivered.pop(message_id, None)
 
@@ -125,6 +127,16 @@ class Delivery:
         for task in list(self._again.values()):
             if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(task.cancel)
+
+
+def _not_done(message: Order, problem: str) -> str:
+    match message["type"]:
+        case "insert":
+            return _not_inserted(message, problem)
+        case "mark":
+            return _not_marked(message, problem)
+        case "ask":
+            return f"The question was not put into the notebook: {problem}. Open the notebook, then ask again."
 
 
 def _not_inserted(message: InsertMessage, problem: str) -> str:

@@ -15,6 +15,8 @@ from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
 from jupyter_codeagent.frontend.delivery import Delivery
 from jupyter_codeagent.frontend.messages import (
     PROTOCOL,
+    AskedMessage,
+    AskMessage,
     DecidedMessage,
     InsertedMessage,
     InsertMessage,
@@ -159,6 +161,17 @@ class PanelLink:
         """
         return cast("MarkedMessage", await self._delivery.deliver(message, session))
 
+    async def ask_in_cell(self, message: AskMessage, *, web_client: str) -> AskedMessage:
+        """Have one page insert a question as a cell and run it if it `runs`: the page of the chat if it is there.
+
+        Raises
+        ------
+        InsertError
+            No page did.
+        """
+        named = (page.session for page in self._pages.all if web_client and page.web_client == web_client)
+        return cast("AskedMessage", await self._delivery.deliver(message, next(named, None)))
+
     # --- pages -> kernel --------------------------------------------------------------------------
 
     def _opened(self, opened: Any, message: KernelMessage) -> None:
@@ -168,7 +181,12 @@ class PanelLink:
         if protocol != PROTOCOL:
             raise ValueError(f"The page uses protocol {protocol!r}, the kernel {PROTOCOL}: reload the page.")
         client = comm.take_over(self._kernel, opened, message)
-        page = Page(comm=client, session=str(data.get("session", "")), notebook=data.get("notebook"))
+        page = Page(
+            comm=client,
+            session=str(data.get("session", "")),
+            notebook=data.get("notebook"),
+            web_client=str(data.get("web_client", "")),
+        )
 
         def got(message: KernelMessage) -> None:
             self._loop.call_soon_threadsafe(self._handle_message, page, _data_of(message))
@@ -195,7 +213,7 @@ class PanelLink:
         match data.get("type"):
             case "pong":
                 pass
-            case "inserted" | "marked":
+            case "inserted" | "marked" | "asked":
                 self._delivery.acknowledge(data)
             case "decision":
                 self._proposals.decide(data)

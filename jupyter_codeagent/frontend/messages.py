@@ -4,7 +4,7 @@
 of each, checked from both sides.
 
 The page opens the comm (target `jupyter-codeagent`) on a kernel subshell of its own, so that its messages are
-handled while a cell is running. The kernel's `insert` and `mark` are sent again until they are acknowledged
+handled while a cell is running. The kernel's `insert`, `mark` and `ask` are sent again until they are acknowledged
 (the server may drop messages after a flood of output) and must be handled idempotently.
 """
 
@@ -297,6 +297,19 @@ class MarkMessage(TypedDict):
     state: Literal["accepted", "discarded"]
 
 
+class AskMessage(TypedDict):
+    """Insert a question from a chat as a cell of the user's below the active one. Acknowledged by `asked`."""
+
+    type: Literal["ask"]
+    id: str
+    notebook: str
+    """Path of the notebook, as the server knows it."""
+    cell_id: str
+    source: str
+    runs: bool
+    """Whether the page runs the cell; when it has, it sends `ask_ended`."""
+
+
 class PulledMessage(TypedDict):
     """Answer to `pull`: the variable is in the user's kernel now, or why not."""
 
@@ -381,6 +394,8 @@ class HelloMessage(TypedDict):
     """The lists in the metadata of the page's notebook; see `SharingMessage`."""
     preferences: NotRequired[dict[str, str | int | float | bool]]
     """See `PreferencesMessage`."""
+    web_client: NotRequired[str]
+    """The name under which Jupyter AI knows the page, where it is installed."""
 
 
 class PongMessage(TypedDict):
@@ -457,6 +472,23 @@ class MarkedMessage(TypedDict):
     ok: bool
     cell_ids: list[str]
     problem: str
+
+
+class AskedMessage(TypedDict):
+    """Acknowledgement of `ask`."""
+
+    type: Literal["asked"]
+    id: str
+    ok: bool
+    cell_ids: list[str]
+    problem: str
+
+
+class AskEndedMessage(TypedDict):
+    """The cell of an `ask` has run, or the kernel gave it up since a cell before it had failed."""
+
+    type: Literal["ask_ended"]
+    id: str
 
 
 class CellStateMessage(TypedDict):
@@ -554,6 +586,7 @@ ToPage = (
     | GrantsMessage
     | InsertMessage
     | MarkMessage
+    | AskMessage
     | DecidedMessage
     | PulledMessage
     | EffectsMessage
@@ -575,6 +608,8 @@ FromPage = (
     | MissedMessage
     | InsertedMessage
     | MarkedMessage
+    | AskedMessage
+    | AskEndedMessage
     | CellStateMessage
     | PullMessage
     | ShareMessage

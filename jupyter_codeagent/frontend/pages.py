@@ -21,6 +21,8 @@ class Page:
     comm: AgentComm
     session: str
     notebook: str | None
+    web_client: str = ""
+    """The name under which Jupyter AI knows the browser page; empty without Jupyter AI."""
     last_message_at: float = field(default_factory=time.monotonic)
     """Time of the last message on the monotonic clock, in seconds."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_codeagent.frontend.cell_origin import notebook_of_kernel
+from jupyter_codeagent.frontend.client_link import Tell
 from jupyter_codeagent.frontend.insertion import PanelInserter
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.notebook.cells import cells_from_run
@@ -28,8 +29,7 @@ MAX_CODE_CHARS = 50_000
 MAX_NAMES = 100
 LISTED_RUNS = 20
 NOT_LET_IN = (
-    "The user has not let MCP clients use this kernel: have them run"
-    " `%config CodeAgent.clients = True` in a cell."
+    "The user has not let MCP clients use this kernel: have them run `%config CodeAgent.clients = True` in a cell."
 )
 NO_PAGE = (
     "No page of JupyterLab with the side panel shows this notebook, so no cells can be inserted. Have the user open"
@@ -48,7 +48,7 @@ class ClientCalls:
     run_log: RunLog
     link: PanelLink | None
 
-    async def answer(self, client: str, tool: str, arguments: Arguments) -> str:
+    async def answer(self, client: str, tool: str, arguments: Arguments, tell: Tell = lambda _: None) -> str:
         """Return the text for the client.
 
         Raises

@@ -32,7 +32,7 @@ from jupyter_codeagent.session.run_request import new_run
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.approvals import APPROVE_ORDER
 from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, StoppedError, UsageError, VariableError
-from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import PRIVACY_ORDER, Privacy
@@ -195,11 +195,25 @@ class ClientRuns:
         if step is None or step.result is None:
             raise DeniedError(_why_not_run(run))
         edited = step.decision is not None and step.decision.edited
-        result, how = step.result, f"Run {run.id}: {step.result.status}, {step.result.duration_s:.2f} s."
-        if min(privacy, run.request.privacy, key=PRIVACY_ORDER.index) == "schema":
+        how = f"Run {run.id}: {step.result.status}, {step.result.duration_s:.2f} s."
+        if is_schema(run, privacy) and step.result.status == "ok":
+            return f"{how} Its output is not told, as the user's setting is privacy = schema; they see it."
+        told, values = await self.output_of(run, step, privacy)
+        changed = f"\nThe user had changed the program before it ran:\n{step.code[:TOLD_CHARS]}" if edited else ""
+        return f"{how}\n{told}{masked(changed, values) if changed else changed}"
+
+    async def output_of(self, run: AgentRun, step: Step, privacy: Privacy) -> tuple[str, tuple[str, ...]]:
+        """Return what a model would be told of the result of a step, and the values that are masked in it.
+
+        Raises
+        ------
+        CodeAgentError
+            Nothing may be told, or not now; one line for the client.
+        """
+        result = step.result
+        assert result is not None
+        if is_schema(run, privacy):
             result = without_values(result, step.code, step.code)
-            if result.status == "ok":
-                return f"{how} Its output is not told, as the user's setting is privacy = schema; they see it."
         seen = observe(result, step.code, max_chars=SEARCHED_CHARS)
         try:
             async with asyncio.timeout(BUSY_S):
@@ -212,8 +226,7 @@ class ClientRuns:
         if all(run.id != other.id for other in self._run_log.of_client(run.request.client)):
             raise VariableError(f"Run {run.id} is not told: the user has hidden data that it was about.")
         told = observe(result, step.code, max_chars=TOLD_CHARS, mask=lambda text: masked(text, values))
-        changed = f"\nThe user had changed the program before it ran:\n{step.code[:TOLD_CHARS]}" if edited else ""
-        return f"{how}\n{told}{masked(changed, values) if changed else changed}"
+        return told, values
 
     async def when_idle(self, call: Callable[[], Result]) -> Result:
         """Call something on the main thread between two cells; raise CodeAgentError where none ends soon."""
@@ -273,6 +286,11 @@ class ClientRuns:
         shared, columns = dict(self._sharing.shared), dict(self._sharing.hidden_columns)
         whole = {(name, "") for name, how in shared.items() if how == "hidden"}
         return frozenset(whole | {(name, label) for name, labels in columns.items() for label in labels})
+
+
+def is_schema(run: AgentRun, privacy: Privacy) -> bool:
+    """Check whether no value may be told of a run: by the setting now, or by that under which it ran."""
+    return min(privacy, run.request.privacy, key=PRIVACY_ORDER.index) == "schema"
 
 
 def title_of(client: str) -> str:

@@ -31,11 +31,15 @@ class CurrentRun:
         """By what pages may name what is in progress: ids of its runs, and of the request of a report."""
         self._stopped_early: deque[str] = deque(maxlen=KEPT_STOPS)
         """Requests that were stopped while nothing of them ran, and ids of runs that had ended."""
+        self._stopped_cells: deque[str] = deque(maxlen=KEPT_STOPS)
+        """Cells whose question was stopped in its chat before it began."""
 
     def start(self, task: BackgroundTask[Any], recorder: RunRecorder) -> None:
         """Keep the run that has begun."""
         self._task = task
         self.follow(recorder)
+        if self.take_stop(recorder.latest.run.request.cell_id):
+            task.cancel()
 
     def start_rerun(self, task: BackgroundTask[Any], request_id: str | None) -> None:
         """Keep a task that can be stopped like a run and has no record of its own; pages know it by its request."""
@@ -76,6 +80,17 @@ class CurrentRun:
     def was_stopped(self, request_id: str | None) -> bool:
         """Return whether this request was stopped while nothing of it ran."""
         return request_id is not None and request_id in self._stopped_early
+
+    def stop_cell(self, cell_id: str) -> None:
+        """Stop the question of a cell that a chat has put into the notebook and the kernel has yet to run."""
+        self._stopped_cells.append(cell_id)
+
+    def take_stop(self, cell_id: str | None) -> bool:
+        """Return whether the question of this cell was stopped; once, so that a person may run the cell later."""
+        if cell_id is None or cell_id not in self._stopped_cells:
+            return False
+        self._stopped_cells.remove(cell_id)
+        return True
 
     def recorder_of(self, run_id: str) -> RunRecorder | None:
         """Return the recorder of the run with this id, if it is in progress."""

@@ -15,6 +15,7 @@ from jupyter_codeagent.frontend.messages import EffectsMessage, ToPage, effects_
 from jupyter_codeagent.frontend.settings_view import SettingsHandler
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
+from jupyter_codeagent.session.chat_questions import ChatQuestions
 from jupyter_codeagent.session.client_runs import ClientRuns
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.variables_view import VariablesView
@@ -37,6 +38,7 @@ class PageHandler:
     send: Callable[[ToPage], None]
     current_run: CurrentRun
     client_runs: Callable[[], ClientRuns]
+    chat_questions: Callable[[], ChatQuestions]
     submit: Callable[[Coroutine[Any, Any, None]], object]
 
     def handle_message(self, data: Mapping[str, Any]) -> None:
@@ -49,8 +51,8 @@ class PageHandler:
         """
         self.settings.handle_message(data)
         match data:
-            case {"type": "stop" | "missed", "run_id": str(run_id)}:
-                self._handle_running(str(data["type"]), run_id)
+            case {"type": "stop" | "missed" | "ask_ended"}:
+                self._handle_running(data)
             case {"type": "cell_state" | "applied" | "find_effects" | "take_back"}:
                 self._handle_code(data)
             case {"type": "share", "name": str(name), "shared": str(shared)} if shared in get_args(Shared):
@@ -71,15 +73,19 @@ class PageHandler:
                 self.sharing.adopt_page(lists)
                 self.variables.switched()
 
-    def _handle_running(self, kind: str, run_id: str) -> None:
-        """Stop what the page displays, never the next run; send it what it missed."""
-        if kind == "stop":
-            if self.current_run.is_called(run_id):
-                self.current_run.stop()
-            elif not self.client_runs().stop(run_id):  # the request of that run has not begun yet
-                self.current_run.stop_early(run_id)
-        elif (recorder := self.current_run.recorder_of(run_id)) is not None:
-            self.send(recorder.whole_progress())
+    def _handle_running(self, data: Mapping[str, Any]) -> None:
+        """Stop what the page displays, never the next run; send it what it missed; note what it has run."""
+        match data:
+            case {"type": "stop", "run_id": str(run_id)}:
+                if self.current_run.is_called(run_id):
+                    self.current_run.stop()
+                elif not self.client_runs().stop(run_id):  # the request of that run has not begun yet
+                    self.current_run.stop_early(run_id)
+            case {"type": "missed", "run_id": str(run_id)}:
+                if (recorder := self.current_run.recorder_of(run_id)) is not None:
+                    self.send(recorder.whole_progress())
+            case {"type": "ask_ended", "id": str(question)}:
+                self.chat_questions().ended(question)
 
     def _handle_code(self, data: Mapping[str, Any]) -> None:
         """Record what a person decided about code or cells, or look up what code would do."""

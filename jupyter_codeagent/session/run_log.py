@@ -284,6 +284,10 @@ class RunLog:
         last = next(kept, None)
         return None if last is None else self.history.load(last.id)
 
+    def last_of_cell(self, cell_id: str) -> AgentRun | None:
+        """Return the newest run of this kernel that a cell has asked for."""
+        return next((run for run in reversed(self._runs.values()) if run.request.cell_id == cell_id), None)
+
     def forget_variable(self, name: str) -> None:
         """Leave runs that had a copy of the variable, or asked it, out of the conversation."""
         self._forgotten.update(

@@ -124,7 +124,7 @@ class AgentSession:
         CodeAgentError
             The message is one line for the user; the record is in the history, nothing is half inserted.
         """
-        if self.current_run.was_stopped(origin.request):
+        if self.current_run.was_stopped(origin.request) or self.current_run.take_stop(origin.cell_id):
             raise StoppedError("Stopped by you; nothing was sent.")
         self.next_questions.cancel()
         if options.new:

@@ -21,6 +21,7 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.branches import Branches
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
+from jupyter_codeagent.session.chat_questions import ChatQuestions
 from jupyter_codeagent.session.client_calls import ClientCalls
 from jupyter_codeagent.session.client_runs import ClientRuns
 from jupyter_codeagent.session.consent import Consent, ModelFinder
@@ -131,6 +132,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         send=send,
         current_run=current_run,
         client_runs=lambda: client_runs,
+        chat_questions=lambda: chat_questions,
         submit=background.submit,
     )
     kernel = getattr(shell, "kernel", None)
@@ -199,6 +201,14 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         run_log=run_log,
         link=link,
     )
+    chat_questions = ChatQuestions(
+        settings=settings,
+        runs=client_runs,
+        run_log=run_log,
+        current_run=current_run,
+        masking=masking,
+        link=link,
+    )
     client_link: ClientLink | None = None
     if kernel is not None:
         calls = ClientCalls(
@@ -207,7 +217,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         client_link = ClientLink(
             kernel,
             background.loop,
-            answer=calls.answer,
+            answers={"mcp": calls.answer, "chat": chat_questions.answer},
             left=client_runs.forget_soon,
         )
     session = AgentSession(

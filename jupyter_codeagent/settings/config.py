@@ -112,8 +112,8 @@ class CodeAgent(Configurable):
     ).tag(config=True)
     clients = Bool(
         False,
-        help="Let other programs use the agent of this kernel: MCP clients (jupyter codeagent mcp) and chats of Jupyter"
-        " AI. What they are told may go to models of their own.",
+        help="Let other programs use the agent of this kernel: MCP clients (jupyter codeagent mcp) and chats of"
+        " Jupyter AI. What they are told may go to models of their own.",
     ).tag(config=True)
     charts = Enum(
         CHART_LIBRARIES,

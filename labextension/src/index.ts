@@ -21,6 +21,7 @@ import { libraries } from './charts/libraries';
 import { addInteractiveRenderer } from './charts/renderer';
 import { KernelConnections } from './comm/connections';
 import { Preferences } from './comm/preferences';
+import { findWebClient } from './comm/webclient';
 import { addCommands, CommandIDs } from './commands';
 import { showsNotebooks } from './common/application';
 import { attempt } from './common/attempt';
@@ -67,7 +68,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     addInteractiveRenderer({ rendermime, trans, load: libraries(history) });
     const loading = settings?.load(PLUGIN_ID) ?? null;
     const preferences = new Preferences(loading);
-    const connections = new KernelConnections(tracker, preferences);
+    const connections = new KernelConnections(tracker, preferences, () => findWebClient(app.commands));
     if (!showsNotebooks()) {
       return readOnlyView(connections); // never started: no notebook will come to this page
     }

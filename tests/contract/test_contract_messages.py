@@ -295,6 +295,25 @@ async def made_mark(link: Link) -> Message:
     return made
 
 
+def ask(link: Link) -> asyncio.Task[messages.AskedMessage]:
+    message = messages.AskMessage(
+        type="ask",
+        id="ca11ab1eca11",
+        notebook="work/eda.ipynb",
+        cell_id="ca11ab1eca11",
+        source="%%agent\nmean delay of each carrier",
+        runs=True,
+    )
+    return asyncio.create_task(link.link.ask_in_cell(message, web_client=""))
+
+
+async def made_ask(link: Link) -> Message:
+    asking = ask(link)
+    made = await link.wait_for("ask")
+    asking.cancel()
+    return made
+
+
 async def made_decided(link: Link) -> Message:
     link.link.decided("0123456789ab", "accepted", session=FROM_PAGE["hello"]["session"])
     return link.wire.last("decided")
@@ -372,6 +391,7 @@ MAKERS = {
     "resolved": made_resolved,
     "insert": made_insert,
     "mark": made_mark,
+    "ask": made_ask,
     "decided": made_decided,
     "pulled": made_pulled,
     "effects": made_effects,
@@ -609,6 +629,7 @@ def test_an_acknowledgement_with_something_missing_is_none(missing: str) -> None
         "applied",
         "stop",
         "missed",
+        "ask_ended",
         "cell_state",
         "share",
         "pull",
@@ -670,6 +691,23 @@ def test_inserted_and_marked_answer_the_golden_insert_and_mark() -> None:
     assert FROM_PAGE["inserted"]["id"] == TO_PAGE["insert"]["id"]
     assert FROM_PAGE["inserted"]["cell_ids"] == [cell["id"] for cell in TO_PAGE["insert"]["cells"]]
     assert FROM_PAGE["marked"]["id"] == TO_PAGE["mark"]["id"]
+
+
+def test_a_question_is_put_into_the_notebook_by_the_page_that_acknowledges_it_or_the_reason_is_one_line() -> None:
+    async def act(link: Link) -> None:
+        asking = ask(link)
+        await link.wait_for("ask")
+        await link.hear(FROM_PAGE["asked"])
+        assert (await asking)["cell_ids"] == [TO_PAGE["ask"]["cell_id"]]
+        link.wire.published.clear()
+        refused = ask(link)
+        await link.wait_for("ask")
+        refusal = {"ok": False, "cell_ids": [], "problem": "the notebook eda.ipynb is read-only"}
+        await link.hear({**FROM_PAGE["asked"], **refusal})
+        with pytest.raises(InsertError, match="not put into the notebook: the notebook eda"):
+            await refused
+
+    with_page(act)
 
 
 def test_an_insertion_that_the_page_acknowledged_is_done() -> None:

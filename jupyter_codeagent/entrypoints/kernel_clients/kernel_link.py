@@ -1,16 +1,16 @@
-"""The link of one MCP client to the session in a kernel: a comm, its calls, and no waiting without end."""
+"""The link of one client to the session in a kernel: a comm, its calls, and no waiting without end."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
 from jupyter_codeagent.entrypoints.kernel_clients.channels import Channels, Heard
-from jupyter_codeagent.frontend.client_messages import CLIENT_PROTOCOL, CLIENT_TARGET, SEND_AGAIN_S
+from jupyter_codeagent.frontend.client_messages import CLIENT_PROTOCOL, CLIENT_TARGET, SEND_AGAIN_S, ClientKind
 from jupyter_codeagent.types.errors import CodeAgentError
 
 GREET_S = 10.0
@@ -31,8 +31,10 @@ NOT_LOADED = (
 class KernelLink:
     """Calls the kernel for one client. Belongs to one event loop."""
 
-    def __init__(self, channels: Channels) -> None:
+    def __init__(self, channels: Channels, told: Callable[[str], None] = lambda _: None) -> None:
+        """`told` gets what is going on in a call, in words for a person."""
         self._channels = channels
+        self._told = told
         self._comm_id = uuid.uuid4().hex
         self._subshell: str | None = None
         self._replies: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
@@ -55,7 +57,7 @@ class KernelLink:
     def is_calling(self) -> bool:
         return bool(self._calls)
 
-    async def open(self, client: str) -> None:
+    async def open(self, client: str, kind: ClientKind = "mcp") -> None:
         """Say hello for this client.
 
         Raises
@@ -71,7 +73,7 @@ class KernelLink:
                 while not self._iopub_is_heard.is_set():  # what is said before the subscription holds is lost
                     await self._ask("kernel_info_request")
                     await asyncio.sleep(0.01)
-                hello = {"type": "hello", "protocol": CLIENT_PROTOCOL, "client": client}
+                hello = {"type": "hello", "protocol": CLIENT_PROTOCOL, "kind": kind, "client": client}
                 await self._post("comm_open", target_name=CLIENT_TARGET, data=hello)
                 await asyncio.shield(self._greeted)
         except TimeoutError:
@@ -161,6 +163,8 @@ class KernelLink:
                 self._greeted.set_result(None)
             case {"type": "refused", "text": str(text)}:
                 self._end(text)
+            case {"type": "told", "id": str(call_id), "text": str(text)} if call_id in self._calls:
+                self._told(text)
             case {"type": "answer", "id": str(call_id), "ok": bool(ok), "text": str(text)} if (
                 call_id in self._calls
             ):

@@ -140,6 +140,7 @@ export function nextState(state: IAgentState, message: ToPage, nowMs: number): I
     }
     case 'insert':
     case 'mark':
+    case 'ask':
     case 'effects':
     case 'ping':
     case 'unrecorded':

@@ -33,10 +33,12 @@ export class KernelConnection implements IDisposable {
   constructor(
     readonly kernel: Kernel.IKernelConnection,
     tracker: INotebookTracker,
-    private readonly _preferences = new Preferences()
+    private readonly _preferences = new Preferences(),
+    private readonly _findWebClient = async (): Promise<string> => ''
   ) {
     this._panels = () => panelsOfKernel(tracker, kernel.id);
     this._commands = new KernelCommands(tracker, kernel.id);
+    this._commands.askEnded.connect((_, id) => void this.send({ type: 'ask_ended', id }));
     this._sharing = new SharingSync(this._panels);
     _preferences.changed.connect(this._onPreferences, this);
     this._comm = new AgentComm({
@@ -125,6 +127,7 @@ export class KernelConnection implements IDisposable {
   private async _ready(): Promise<void> {
     await Promise.all(this._panels().map(panel => panel.context.ready));
     await this._preferences.ready;
+    this._webClient = await this._findWebClient();
   }
 
   private _hello(): IHelloMessage {
@@ -136,7 +139,8 @@ export class KernelConnection implements IDisposable {
       session: this.kernel.clientId,
       notebook: this._panels()[0]?.context.path ?? null,
       sharing: this._sharing.collectAll(),
-      preferences
+      preferences,
+      ...(this._webClient ? { web_client: this._webClient } : {})
     };
   }
 
@@ -167,6 +171,7 @@ export class KernelConnection implements IDisposable {
           break;
         case 'insert':
         case 'mark':
+        case 'ask':
           this.send(this._commands.execute(message));
           break;
         case 'state':
@@ -219,6 +224,7 @@ export class KernelConnection implements IDisposable {
   private readonly _commands: KernelCommands;
   private readonly _sharing: SharingSync;
   private readonly _comm: AgentComm;
+  private _webClient = '';
   private _sentPreferences = '';
   private _requestedTextAt = 0;
   private _effectRequests = new Map<string, (effects: IEffects | null) => void>();

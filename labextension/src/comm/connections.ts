@@ -9,7 +9,8 @@ import type { Preferences } from './preferences';
 export class KernelConnections {
   constructor(
     private readonly _tracker: INotebookTracker,
-    private readonly _preferences?: Preferences
+    private readonly _preferences?: Preferences,
+    private readonly _findWebClient?: () => Promise<string>
   ) {}
 
   /** Called once, when everyone who listens is connected. */
@@ -60,7 +61,7 @@ export class KernelConnections {
 
   private _connect(kernel: KernelConnection['kernel']): KernelConnection {
     this._byKernel.get(kernel.id)?.dispose();
-    const connection = new KernelConnection(kernel, this._tracker, this._preferences);
+    const connection = new KernelConnection(kernel, this._tracker, this._preferences, this._findWebClient);
     this._byKernel.set(kernel.id, connection);
     kernel.disposed.connect(() => {
       connection.dispose();

@@ -1,6 +1,9 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import { NotebookActions } from '@jupyterlab/notebook';
+import type { MockInstance } from 'vitest';
 
-import { FROM_PAGE, insertMessage, markMessage } from '../testing/golden';
+import type { IAskMessage } from '../protocol/messages';
+import { askMessage, FROM_PAGE, insertMessage, markMessage } from '../testing/golden';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, ids, notebookOf, panelOf, states, trackerOf } from '../testing/notebooks';
 import { KernelCommands } from './kernelcommands';
@@ -76,6 +79,57 @@ it('takes out what is pending of the run that an insertion replaces', () => {
   orders.execute({ ...insertMessage(), cells: cellsOf('old'), id: '1' });
   orders.execute({ ...insertMessage(), replace: ['old'], id: '2' });
   expect(ids(notebook)).not.toContain('old-code');
+});
+
+describe('a question from a chat', () => {
+  const order = (changes: Partial<IAskMessage> = {}): IAskMessage => ({
+    ...askMessage(),
+    notebook: 'eda.ipynb',
+    ...changes
+  });
+  const answered = { ...FROM_PAGE.asked, cell_ids: [askMessage().cell_id] };
+  let ran: MockInstance<typeof NotebookActions.runCells>;
+
+  beforeEach(() => {
+    ran = vi.spyOn(NotebookActions, 'runCells').mockReset().mockResolvedValue(true);
+    Object.assign(panel.content, { activeCellIndex: 0, deselectAll: () => undefined });
+  });
+
+  it('is a trusted cell below the active one, which runs once, and of whose end is told', async () => {
+    const ended: string[] = [];
+    orders.askEnded.connect((_, id) => ended.push(id));
+    expect(orders.execute(order())).toEqual(answered);
+    expect(orders.execute(order())).toEqual(answered);
+    const [, cell] = notebook.cells;
+    expect([cell.id, cell.getSource(), cell.getMetadata('trusted')]).toEqual([
+      order().cell_id,
+      order().source,
+      true
+    ]);
+    expect(notebook.cells).toHaveLength(3);
+    await vi.waitFor(() => expect(ended).toEqual([order().id]));
+    expect(ran).toHaveBeenCalledOnce();
+  });
+
+  it('waits in the notebook where others have asked it', () => {
+    expect(orders.execute(order({ runs: false }))).toEqual(answered);
+    expect(notebook.cells[1].getSource()).toBe(order().source);
+    expect(ran).not.toHaveBeenCalled();
+  });
+
+  it('goes into the notebook that is meant, of those that share the kernel', () => {
+    const other = notebookOf('x');
+    const otherPanel = panelOf(other);
+    Object.assign(otherPanel.context, { path: 'RTC:other.ipynb', localPath: 'other.ipynb' });
+    Object.assign(otherPanel.content, { activeCellIndex: 0 });
+    orders = new KernelCommands(trackerOf(panel, otherPanel), 'k');
+    expect(orders.execute(order({ runs: false, notebook: 'other.ipynb' }))).toEqual(answered);
+    expect([notebook.cells.length, other.cells.length]).toEqual([2, 2]);
+    expect(orders.execute(order({ id: '2', cell_id: 'c', notebook: 'third.ipynb' }))).toMatchObject({
+      ok: false,
+      problem: '2 notebooks share this kernel and none of them has the %%agent cell'
+    });
+  });
 });
 
 it('tells of an insertion, for undo', () => {

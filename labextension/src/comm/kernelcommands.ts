@@ -5,11 +5,21 @@ import { Signal } from '@lumino/signaling';
 
 import { isPending, setRunState } from '../notebook/cellstates';
 import { discardRuns } from '../notebook/discarding';
+import { newCodeCell } from '../notebook/edits';
 import { insertCells } from '../notebook/insertion';
-import { findNotebook, panelsOfKernel, requireWritable, sharedNotebook } from '../notebook/panels';
-import type { IInsertedMessage, IInsertMessage, IMarkedMessage, IMarkMessage } from '../protocol/messages';
+import { findNotebook, localPath, panelsOfKernel, requireWritable, sharedNotebook } from '../notebook/panels';
+import { insertBelowActive, runCell } from '../prompts/askcell';
+import type {
+  IAskedMessage,
+  IAskMessage,
+  IInsertedMessage,
+  IInsertMessage,
+  IMarkedMessage,
+  IMarkMessage
+} from '../protocol/messages';
 
-export type Ack = IInsertedMessage | IMarkedMessage;
+export type Order = IInsertMessage | IMarkMessage | IAskMessage;
+export type Ack = IInsertedMessage | IMarkedMessage | IAskedMessage;
 
 export interface IInsertion {
   panel: NotebookPanel;
@@ -40,18 +50,55 @@ export class KernelCommands {
     return this._cellsChanged;
   }
 
+  /** The cell of the question with this id has run, or was given up. */
+  get askEnded(): ISignal<this, string> {
+    return this._askEnded;
+  }
+
   dispose(): void {
     Signal.clearData(this);
   }
 
   /** Orders are sent again until they are acknowledged: what was done once is answered, not done, again. */
-  execute(order: IInsertMessage | IMarkMessage): Ack {
-    const ack =
-      this._done.get(order.id) ?? (order.type === 'insert' ? this._insert(order) : this._mark(order));
+  execute(order: Order): Ack {
+    const ack = this._done.get(order.id) ?? this._execute(order);
     if (ack.ok) {
       this._done.set(order.id, ack);
     }
     return ack;
+  }
+
+  private _execute(order: Order): Ack {
+    switch (order.type) {
+      case 'insert':
+        return this._insert(order);
+      case 'mark':
+        return this._mark(order);
+      case 'ask':
+        return this._ask(order);
+    }
+  }
+
+  private _ask(order: IAskMessage): Ack {
+    const ack = { type: 'asked' as const, id: order.id };
+    try {
+      const panels = panelsOfKernel(this._tracker, this._kernelId);
+      const panel =
+        panels.find(one => localPath(one) === order.notebook) ??
+        findNotebook(this._tracker, this._kernelId, [order.cell_id]);
+      requireLoaded(panel);
+      requireWritable(panel);
+      if (!sharedNotebook(panel)!.cells.some(cell => cell.id === order.cell_id)) {
+        insertBelowActive(panel, { ...newCodeCell(order.source), id: order.cell_id });
+        if (order.runs) {
+          const ended = (): void => this._askEnded.emit(order.id);
+          runCell(panel, order.cell_id).then(ended, ended);
+        }
+      }
+      return { ...ack, ok: true, cell_ids: [order.cell_id], problem: '' };
+    } catch (error) {
+      return { ...ack, ok: false, cell_ids: [], problem: (error as Error).message };
+    }
   }
 
   private _insert(order: IInsertMessage): Ack {
@@ -99,6 +146,7 @@ export class KernelCommands {
 
   private _done = new Map<string, Ack>();
   private _inserted = new Signal<this, IInsertion>(this);
+  private _askEnded = new Signal<this, string>(this);
   private _cellsChanged = new Signal<this, ICellsChange>(this);
 }
 

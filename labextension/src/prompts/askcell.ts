@@ -8,7 +8,7 @@ import { insertAsUndoStep, newCodeCell } from '../notebook/edits';
 import { isWritable, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
 import type { ISharedNotebook } from '../notebook/sharednotebook';
-import type { ApprovalPolicy, Privacy } from '../protocol/messages';
+import type { ApprovalPolicy, ICell, Privacy } from '../protocol/messages';
 import { isRunning } from '../protocol/run';
 import { isAgentCell, shellQuoted } from './magicline';
 
@@ -110,13 +110,24 @@ export function insertionPoint(notebook: ISharedNotebook, activeIndex: number): 
 
 /** Insert a code cell below the active one, as one undo step, and run it there. Its id. */
 export async function insertAndRun(panel: NotebookPanel, source: string): Promise<string> {
-  const notebook = sharedNotebook(panel)!;
   const cell = newCodeCell(source);
-  const at = insertionIndexBelow(notebook, panel.content.activeCellIndex);
-  insertAsUndoStep(notebook, at, [cell]);
-  panel.content.deselectAll();
-  panel.content.activeCellIndex = at;
-  void scrollCellsIntoView(panel.content, [panel.content.widgets[at]]);
-  await NotebookActions.runCells(panel.content, [panel.content.widgets[at]], panel.sessionContext);
+  insertBelowActive(panel, cell);
+  await runCell(panel, String(cell.id));
   return String(cell.id);
+}
+
+/** As one undo step. */
+export function insertBelowActive(panel: NotebookPanel, cell: ICell): void {
+  const notebook = sharedNotebook(panel)!;
+  insertAsUndoStep(notebook, insertionIndexBelow(notebook, panel.content.activeCellIndex), [cell]);
+}
+
+/** Run a cell as if the user had selected it. */
+export async function runCell(panel: NotebookPanel, cellId: string): Promise<void> {
+  const { content } = panel;
+  const at = content.widgets.findIndex(cell => cell.model.id === cellId);
+  content.deselectAll();
+  content.activeCellIndex = at;
+  void scrollCellsIntoView(content, [content.widgets[at]]);
+  await NotebookActions.runCells(content, [content.widgets[at]], panel.sessionContext);
 }

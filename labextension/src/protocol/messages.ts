@@ -269,6 +269,18 @@ export interface IMarkMessage {
   state: 'accepted' | 'discarded';
 }
 
+/** Insert a question from a chat as a cell of the user's below the active one; answered by `asked`. */
+export interface IAskMessage {
+  type: 'ask';
+  id: string;
+  /** Path of the notebook, as the server knows it. */
+  notebook: string;
+  cell_id: string;
+  source: string;
+  /** Whether the cell is run; when it has, `ask_ended` is sent. */
+  runs: boolean;
+}
+
 /** Answers `pull`: the variable is in the user's kernel now, or why not. */
 export interface IPulledMessage {
   type: 'pulled';
@@ -336,6 +348,7 @@ export type ToPage =
   | IGrantsMessage
   | IInsertMessage
   | IMarkMessage
+  | IAskMessage
   | IDecidedMessage
   | IEffectsMessage
   | IPingMessage
@@ -355,6 +368,8 @@ export interface IHelloMessage {
   /** The lists in the metadata of the notebooks of this kernel. */
   sharing?: ISharing;
   preferences?: Record<string, SettingValue>;
+  /** The name under which Jupyter AI knows the page, where it is installed. */
+  web_client?: string;
 }
 
 export interface IPongMessage {
@@ -420,6 +435,20 @@ export interface IMarkedMessage {
   ok: boolean;
   cell_ids: string[];
   problem: string;
+}
+
+export interface IAskedMessage {
+  type: 'asked';
+  id: string;
+  ok: boolean;
+  cell_ids: string[];
+  problem: string;
+}
+
+/** The cell of an `ask` has run, or the kernel gave it up since a cell before it had failed. */
+export interface IAskEndedMessage {
+  type: 'ask_ended';
+  id: string;
 }
 
 export interface ICellStateMessage {
@@ -498,6 +527,8 @@ export type FromPage =
   | IMissedMessage
   | IInsertedMessage
   | IMarkedMessage
+  | IAskedMessage
+  | IAskEndedMessage
   | ICellStateMessage
   | IShareMessage
   | IShareColumnsMessage
@@ -650,6 +681,7 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
     session: string
   }),
   mark: shape({ id: string, run_id: string, state: oneOf('accepted', 'discarded') }),
+  ask: shape({ id: string, notebook: string, cell_id: string, source: string, runs: boolean }),
   pulled: shape({ id: string, run_id: string, name: string, ok: boolean, text: string }),
   effects: shape({ id: string, effects: isEffects }),
   ping: shape({}),

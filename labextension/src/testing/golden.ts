@@ -1,7 +1,14 @@
 /** The golden messages that Python's tests check too. */
 import golden from '../../../tests/contract/messages.json';
 
-import type { FromPage, IInsertMessage, IMarkMessage, IStateMessage, ToPage } from '../protocol/messages';
+import type {
+  FromPage,
+  IInsertMessage,
+  IAskMessage,
+  IMarkMessage,
+  IStateMessage,
+  ToPage
+} from '../protocol/messages';
 import type { IRun } from '../protocol/run';
 
 const copy = (value: unknown): never => JSON.parse(JSON.stringify(value)) as never;
@@ -13,5 +20,6 @@ export const FROM_PAGE: Record<FromPage['type'], object> = golden.from_page;
 export const stateMessage = (): IStateMessage => copy(golden.to_page.state);
 export const insertMessage = (): IInsertMessage => copy(golden.to_page.insert);
 export const markMessage = (): IMarkMessage => copy(golden.to_page.mark);
+export const askMessage = (): IAskMessage => copy(golden.to_page.ask);
 export const run = (changes: Partial<IRun> = {}): IRun =>
   Object.assign(copy(golden.to_page.run.run) as IRun, changes);

@@ -193,7 +193,7 @@ def test_a_call_is_sent_again_until_it_is_answered_and_cancelled_in_the_kernel_i
 
     async def act(link: KernelLink, kernel: Kernel) -> None:
         await link.open("editor")
-        assert kernel.said == [{"type": "hello", "protocol": 1, "client": "editor"}]
+        assert kernel.said == [{"type": "hello", "protocol": 1, "kind": "mcp", "client": "editor"}]
         assert await link.call("history", {}) == (True, "told")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
@@ -205,6 +205,27 @@ def test_a_call_is_sent_again_until_it_is_answered_and_cancelled_in_the_kernel_i
         assert len({data["id"] for data in kernel.said[2:]}) == 1, "the same call: it is made once"
 
     linked(act, Kernel(friendly))
+
+
+def test_a_chat_says_what_it_is_and_hears_what_is_going_on() -> None:
+    told: list[str] = []
+
+    def answer(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if data.get("type") == "call":
+            one = {"type": "told", "id": data["id"], "text": "the model is writing"}
+            return [{**one, "id": "another"}, one, {"type": "answer", "id": data["id"], "ok": True, "text": "{}"}]
+        return friendly(data)
+
+    async def act() -> None:
+        kernel = Kernel(answer)
+        link = KernelLink(kernel, told.append)
+        await link.open("talk.chat (chat)", "chat")
+        assert kernel.said[0]["kind"] == "chat"
+        assert await link.call("ask", {}) == (True, "{}")
+        await link.close()
+
+    asyncio.run(act())
+    assert told == ["the model is writing"]
 
 
 def test_a_kernel_that_says_nothing_more_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ class Answers:
         self.made: list[str] = []
         self.stopped: list[str] = []
 
-    async def __call__(self, client: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def __call__(self, client: str, tool: str, arguments: Mapping[str, Any], tell: client_link.Tell) -> str:
         self.made.append(tool)
         match tool:
             case "wait":
@@ -36,6 +36,8 @@ class Answers:
                     await asyncio.sleep(10)
                 finally:
                     self.stopped.append(tool)
+            case "tell":
+                tell("the model is writing")
             case "refuse":
                 raise UsageError("Do it otherwise.")
             case "fault":
@@ -84,6 +86,12 @@ def test_a_cancelled_call_and_one_whose_client_is_silent_are_stopped(monkeypatch
     sent, silent = handled(call("1", "wait"), call("1", "wait"), call("2", "list"), pause_s=0.07)
     assert silent.stopped == ["wait"]
     assert sent[0] == {"type": "under_way", "id": "1"}, "sent again in time, it went on"
+
+
+def test_what_is_going_on_is_told_before_the_answer() -> None:
+    sent, _ = handled(call("1", "tell"))
+    assert sent[0] == {"type": "told", "id": "1", "text": "the model is writing"}
+    assert [message["type"] for message in sent] == ["told", "answer"]
 
 
 def test_messages_that_are_none_are_ignored() -> None:

@@ -36,6 +36,7 @@ class Pages:
             send=self.sent.append,
             current_run=cast("Any", current_run),
             client_runs=lambda: cast("Any", SimpleNamespace(stop=lambda run_id: run_id == "of a client")),
+            chat_questions=lambda: self._noted("chat_questions", "ended"),
             submit=lambda coroutine: coroutine.close(),
         )
 
@@ -102,6 +103,11 @@ def test_a_decision_in_the_notebook_is_recorded_with_the_page_that_made_it() -> 
 
 def test_code_that_the_page_runs_in_the_kernel_is_recorded() -> None:
     assert Pages().say(type="applied", run_id="r", code="x = 1") == [("decisions.note_applied", "r", "x = 1")]
+
+
+def test_the_end_of_a_question_of_a_chat_is_noted() -> None:
+    assert Pages().say(type="ask_ended", id="q1") == [("chat_questions.ended", "q1")]
+    assert Pages().say(type="ask_ended", id=7) == []
 
 
 def test_a_yes_that_lasts_is_taken_back() -> None:
