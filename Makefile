@@ -12,13 +12,14 @@
 # make dist         wheel and sdist of the last commit, in dist/
 # make release      the same with a bill of materials and checksums, checked; publishes nothing
 # make install-check   both installed into empty environments beside old and new packages, used, uninstalled: a table (an hour)
+# make jupyter-ai-check   the agent in a chat of Jupyter AI 3, installed into an environment of its own (two minutes)
 # A second call reuses what is there. Nothing stays running; beside Debian packages (make test) nothing is left outside
 # this checkout and the caches.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check jupyter-ai-check weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -97,6 +98,16 @@ $(VENV)/.release: $(VENV)/.test
 # Interpreters are taken from PATH: python3.11 … python3.14.
 install-check: dist
 	python .ci/check_install.py
+
+# Its packages are left out of make test: they bring a chat and servers of their own into every JupyterLab.
+JUPYTER_AI := build/jupyter-ai
+jupyter-ai-check: $(JUPYTER_AI)/.installed
+	CODEAGENT_JUPYTER_AI=$(JUPYTER_AI)/env pytest tests/e2e/test_jupyter_ai.py
+
+$(JUPYTER_AI)/.installed: $(VENV)/.test
+	$(PYTHON) -m venv $(JUPYTER_AI)/env
+	$(JUPYTER_AI)/env/bin/python -m pip install --disable-pip-version-check --quiet . pandas "jupyter-ai>=3.2,<4"
+	touch $@
 
 weights: $(VENV)/.demo
 	jupyter codeagent models fetch >/dev/null

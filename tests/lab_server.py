@@ -73,8 +73,9 @@ def running_lab(
     environment: dict[str, str],
     application: Application = "lab",
     disabled_extensions: Sequence[str] = (),
+    python: str = sys.executable,
 ) -> Iterator[Lab]:
-    """Start JupyterLab or Notebook 7 with nothing of the user's in it."""
+    """Start JupyterLab or Notebook 7 with nothing of the user's in it; `python` is that of its environment."""
     root = base / "notebooks"
     settings = base / "settings" / "@jupyterlab" / "apputils-extension"
     page_config = base / "config" / "labconfig"
@@ -99,7 +100,7 @@ def running_lab(
         }
         environment = {**os.environ, **places, **environment}
         log_path = base / "server.log"
-        command = _command(application, root, port=0)
+        command = _command(application, root, port=0, python=python)
         with _process(command, environment, root, log_path) as server:
             port = wait_for_port(server, log_path, START_S)
             yield Lab(
@@ -107,16 +108,16 @@ def running_lab(
                 root=root,
                 environment=environment,
                 application=application,
-                command=_command(application, root, port=port),
+                command=_command(application, root, port=port, python=python),
                 process=server,
             )
 
 
-def _command(application: Application, root: Path, *, port: int) -> tuple[str, ...]:
+def _command(application: Application, root: Path, *, port: int, python: str) -> tuple[str, ...]:
     """With port 0 the server takes a free one. Kernels listen on Unix sockets: ports of theirs could be taken."""
     module, app_name = STARTED_AS[application]
     return (
-        *(sys.executable, "-m", module, "--no-browser", "--allow-root", f"--port={port}"),
+        *(python, "-m", module, "--no-browser", "--allow-root", f"--port={port}"),
         *("--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password="),
         *("--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={root}"),
         *(f"--{app_name}.expose_app_in_browser=True", "--KernelManager.transport=ipc"),
