@@ -25,7 +25,8 @@ from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.run_log import RunLog
-from jupyter_codeagent.session.settings_in_force import SettingsInForce, clients_are_forbidden
+from jupyter_codeagent.session.settings_in_force import SettingsInForce
+from jupyter_codeagent.settings.enforcement import refusal_of
 from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, InsertError, UsageError
 from jupyter_codeagent.types.run import AgentRun, VerdictLevel
 from jupyter_codeagent.types.variables import Privacy
@@ -37,7 +38,6 @@ PAGE_S = 3.0
 """How long after a run's end its page may say so; one that is gone does not."""
 MAX_PROMPT_CHARS = 10_000
 NOT_LET_IN = "Chats may not use this kernel yet: run `%config CodeAgent.clients = True` in a cell, then ask again."
-FORBIDDEN = "The administrator of this machine does not let chats use kernels: ask with %%agent in a cell."
 NO_PAGE = "No page of JupyterLab shows this notebook with the side panel. Open it, then ask again."
 WAITS_IN_CELL = (
     "This chat is shared, and in a notebook nobody asks for another: the question stands there as a cell that has"
@@ -86,8 +86,9 @@ class ChatQuestions:
 
     async def _ask(self, asked: ChatQuestion, tell: Tell) -> ChatAnswer:
         """Have a page insert the question and run it; one of a shared chat waits for whoever has the notebook."""
-        if not self.settings().clients:
-            raise DeniedError(FORBIDDEN if clients_are_forbidden() else NOT_LET_IN)
+        settings = self.settings()
+        if not settings.clients:
+            raise DeniedError(refusal_of(settings.policy, "clients", "Use by chats") or NOT_LET_IN)
         link = self.link
         if link is None or not link.is_open:
             raise InsertError(NO_PAGE)

@@ -19,6 +19,7 @@ from jupyter_codeagent.session.client_runs import ClientRuns, title_of
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.settings_in_force import SettingsInForce
+from jupyter_codeagent.settings.enforcement import refusal_of
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import DeniedError, InsertError, RunFailedError, UsageError
 from jupyter_codeagent.types.run import AgentRun
@@ -58,9 +59,7 @@ class ClientCalls:
         """
         settings = self.settings()
         if not settings.clients:
-            if settings.policy.rules.get("clients") is False:
-                raise DeniedError(settings.policy.line("Use by MCP clients", "clients"))
-            raise DeniedError(NOT_LET_IN)
+            raise DeniedError(refusal_of(settings.policy, "clients", "Use by MCP clients") or NOT_LET_IN)
         match tool:
             case "list_variables":
                 return await self._describe("", settings)
