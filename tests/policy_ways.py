@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import nbformat
 from policy_desk import FRAME, OTHER, PROGRAM, QUESTION, Desk
@@ -18,7 +19,9 @@ from policy_desk import FRAME, OTHER, PROGRAM, QUESTION, Desk
 from jupyter_codeagent import agent_tool
 from jupyter_codeagent.entrypoints import cli, pending_guard
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
+from jupyter_codeagent.frontend.messages import AskMessage
 from jupyter_codeagent.notebook.cells import cell_id
+from jupyter_codeagent.session.chat_questions import ChatQuestions
 from jupyter_codeagent.session.client_calls import ClientCalls
 from jupyter_codeagent.session.given_code import GivenProgram
 from jupyter_codeagent.session.run_request import SETTINGS_BY_OPTION
@@ -335,6 +338,38 @@ def mcp_client(desk: Desk, asks: Asks, begin: Begin) -> None:
         desk.call(partial(call, tool, arguments))
 
 
+def chat(desk: Desk, asks: Asks, begin: Begin) -> None:
+    """A page inserts the question as a cell and runs it."""
+    desk.start()
+    configured(desk, {"clients": True})
+    begin()
+    configured(desk, asks)
+    session = desk.session
+    inserted: list[str] = []
+
+    async def insert(order: AskMessage, *, web_client: str) -> None:
+        inserted.append(order["source"])
+
+    questions = ChatQuestions(
+        settings=session.settings,
+        runs=session.client_runs,
+        run_log=session.run_log,
+        current_run=session.current_run,
+        masking=session.masking,
+        link=cast("Any", SimpleNamespace(is_open=True, ask_in_cell=insert)),
+    )
+    asked = {"prompt": QUESTION, "notebook": "eda.ipynb", "private": False, "web_client": "page"}
+
+    def call() -> None:
+        desk.evidence.answers.append(
+            session.background.run(questions.answer("Jupyter AI", "ask", asked, lambda _: None))
+        )
+
+    desk.call(call)
+    for source in inserted:
+        desk.run(source)
+
+
 CLIENT_TOOLS: Mapping[str, Mapping[str, Any]] = {
     "list_variables": {},
     "describe": {"name": "df"},
@@ -434,6 +469,7 @@ WAYS: Mapping[str, Way] = {
     "a database": Way(go=database),
     "%agent mcp add": Way(go=mcp_servers, tells=False),
     "an MCP client": Way(go=mcp_client, tells=False),
+    "a chat of Jupyter AI": Way(go=chat, tells=False),
     "jupyter codeagent run": Way(go=headless_run),
     "jupyter codeagent ask": Way(go=headless_ask),
     "jupyter codeagent explore": Way(go=headless_explore),

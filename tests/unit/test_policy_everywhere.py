@@ -105,7 +105,7 @@ SWITCHED_OFF = {
     "reports": {"%agent report", "jupyter codeagent report"},
     "tools": {"@agent_tool", "%agent tool add", "%agent mcp add", "a database"},
     "mcp_servers": {"%agent mcp add"},
-    "clients": {"an MCP client"},
+    "clients": {"an MCP client", "a chat of Jupyter AI"},
     "apply": {"%agent apply", "an accepted cell", "Run in my kernel"},
     "candidates": {"--candidates"},
 }
@@ -287,6 +287,7 @@ COMMAND_WAYS = {
     "doctor": "jupyter codeagent doctor",
     "models": "jupyter codeagent doctor",
     "history": NO_SETTINGS,
+    "pod": "it is a `sandbox_command`",
 }
 MESSAGE_WAYS = {
     "hello": "JupyterLab's settings",
@@ -297,6 +298,8 @@ MESSAGE_WAYS = {
     "pull": "%agent pull",
     "applied": "Run in my kernel",
     "decision": "a lasting yes",
+    "asked": "a chat of Jupyter AI",
+    "ask_ended": "a chat of Jupyter AI",
     "cell_state": "an accepted cell",
     **dict.fromkeys(
         ("pong", "stop", "missed", "inserted", "marked", "share", "share_columns", "find_columns", "sharing"),

@@ -11,8 +11,10 @@ from doc_pages import ROOT, DocPage, doc_pages, read_page
 
 ELSEWHERE = {
     "https://agent-sandbox.sigs.k8s.io",
+    "https://agentclientprotocol.com",
     "https://github.com/google/gvisor/issues/13438",
     "https://github.com/google/gvisor/issues/13439",
+    "https://jupyter-ai.readthedocs.io",
     "https://modelcontextprotocol.io",
 }
 """All that the pages link to outside of this repository."""

@@ -190,8 +190,9 @@ def test_a_call_between_two_cells_is_not_made_late_where_the_cell_went_on(
 
 
 def test_close_ends_the_thread(background: BackgroundLoop) -> None:
-    async def nothing() -> None: ...
+    async def of_loop() -> threading.Thread:
+        return threading.current_thread()
 
-    background.run(nothing())
+    thread = background.run(of_loop())
     background.close()
-    assert "codeagent" not in {thread.name for thread in threading.enumerate()}
+    assert not thread.is_alive()

@@ -15,6 +15,7 @@ from run_examples import example_run
 from jupyter_codeagent.session import chat_questions
 from jupyter_codeagent.session.chat_questions import NO_PAGE, NOT_RUN, WAITS_IN_CELL, ChatQuestions, cell_source
 from jupyter_codeagent.session.current_run import CurrentRun
+from jupyter_codeagent.settings.policy import Policy
 from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, InsertError, UsageError
 from jupyter_codeagent.types.run import AgentRun, Verdict
 
@@ -46,6 +47,7 @@ class Kernel:
         *,
         clients: bool = True,
         privacy: str = "stats",
+        policy: Policy = Policy(),  # noqa: B008  # frozen
         is_open: bool = True,
         endless: bool = False,
     ) -> None:
@@ -57,7 +59,7 @@ class Kernel:
         self.told: list[str] = []
         self.stopped = False
         self.refused: list[str] = []
-        settings = SimpleNamespace(clients=clients, privacy=privacy)
+        settings = SimpleNamespace(clients=clients, privacy=privacy, policy=policy)
         self.questions = ChatQuestions(
             settings=cast("Any", lambda: settings),
             runs=cast("Any", SimpleNamespace(output_of=self._output_of)),
@@ -199,10 +201,10 @@ def test_only_a_chat_can_ask() -> None:
         asyncio.run(Kernel().questions.answer("talk.chat", "run_on_copies", {"code": "1"}, print))
 
 
-def test_a_chat_that_the_administrator_forbids_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_questions, "clients_are_forbidden", lambda: True)
-    with pytest.raises(DeniedError, match="The administrator of this machine does not let chats"):
-        asyncio.run(Kernel(clients=False).ask())
+def test_a_chat_that_the_administrator_forbids_is_told_so() -> None:
+    policy = Policy(rules={"clients": False}, files={"clients": "/etc/jupyter/codeagent_policy.json"})
+    with pytest.raises(DeniedError, match=r"Use by chats is not allowed by your administrator \(rule clients"):
+        asyncio.run(Kernel(clients=False, policy=policy).ask())
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.1])
