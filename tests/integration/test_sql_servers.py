@@ -107,6 +107,20 @@ def test_a_query_that_waits_ends_by_its_limit_and_by_a_stop(engine: Any, is_stop
     assert len(query("SELECT * FROM trips")) == 3, "the engine is as good as before"
 
 
+@pytest.mark.parametrize("mode", ["ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ANSI", "ORACLE", "MSSQL"])
+def test_a_server_that_quotes_in_its_own_way_reads_the_words_that_were_checked(
+    folders: dict[str, Path], mode: str
+) -> None:
+    """For ANSI the text would end at its backslash, and the rest be SQL: the mode brings ANSI_QUOTES with it."""
+    options = {"connect_args": {"init_command": f"SET SESSION sql_mode = '{mode}'"}}
+    engine = engine_of("mariadb+pymysql", folders["mariadb"], READER, **options)
+    query = sql_tool(engine, policy="auto", tables=SHARED, name="of_mode")
+    frame = query("""SELECT 1 AS "x\\" , (SELECT max(word) FROM secrets) AS y -- " FROM people""")
+    assert frame.to_numpy().tolist() == [[1], [1]]
+    assert query("""SELECT "it" AS a FROM people""")["a"].tolist() == ["it", "it"]
+    REGISTRY.remove("of_mode")
+
+
 def test_an_engine_that_commits_each_statement_writes_nothing_either(folders: dict[str, Path]) -> None:
     for driver in ("postgresql+psycopg", "postgresql+psycopg2"):
         made = engine_of(driver, folders["postgresql"], OWNER).execution_options(isolation_level="AUTOCOMMIT")

@@ -29,6 +29,10 @@ SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
 LISTS = frozenset({"tables", "columns"})
 """Tables of `information_schema` that may be queried without approval."""
 MYSQL_OWN = frozenset({"mysql", "performance_schema", "sys"})
+MYSQL_QUOTING = frozenset(
+    {"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL"}
+)
+"""Modes that read quotes otherwise than the SQL check does, and those that bring such a mode with them."""
 MYSQL_ENGINES = frozenset({"innodb", "myisam", "aria", "memory", "rocksdb", "archive", "columnstore", "ndbcluster"})
 """Engines of ordinary tables; those of others may be files or lie on another server."""
 
@@ -148,8 +152,11 @@ def _begin_reading(opened: Any, dialect: str) -> None:
         if opened.exec_driver_sql("SHOW transaction_read_only").scalar_one() != "on":
             raise PermissionError("no read-only transaction could be begun, so nothing was run")
         return
-    quoting = "REPLACE(REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', ''), 'ANSI_QUOTES', '')"
-    opened.exec_driver_sql(f"SET SESSION sql_mode = {quoting}")
+    modes = set(str(opened.exec_driver_sql("SELECT @@sql_mode").scalar_one()).upper().split(","))
+    plain = ",".join(sorted(mode for mode in modes - MYSQL_QUOTING if mode.isidentifier()))
+    opened.exec_driver_sql(f"SET SESSION sql_mode = '{plain}'")
+    if left := MYSQL_QUOTING & set(str(opened.exec_driver_sql("SELECT @@sql_mode").scalar_one()).split(",")):
+        raise PermissionError(f"the server quotes in its own way (sql_mode {min(left)}), so nothing was run")
     opened.rollback()
     opened.exec_driver_sql("SET TRANSACTION READ ONLY")
 
