@@ -285,6 +285,10 @@ OF_DIALECT = {
         SELECT * FROM generate_series(1, 2)
         SELECT * FROM sqlite_dbpage
         SELECT upper(city) MATCH 'x' FROM people
+        SELECT city FROM people ORDER BY city COLLATE told
+        SELECT max(city COLLATE "told") FROM people
+        SELECT 'a' = 'b' COLLATE 'told'
+        SELECT 'a' = 'b' COLLATE [told]
         SELECT city FROM people WHERE city MATCH 'x'
             EXPLAIN QUERY PLAN SELECT * FROM secrets
         SELECT RAISE(ABORT, 'x')

@@ -55,6 +55,8 @@ REFUSED_WORDS = names_of("""
 """)
 """Unquoted words that read a table without FROM (``IN (TABLE people)``), or the session; `user` not in MySQL and
 SQLite, where it is a name like any other."""
+COLLATIONS_OF_SQLITE = names_of("binary nocase rtrim")
+"""Its own: others are functions of the user's, of which its authorizer does not hear."""
 NAMES_OF_USERS = frozenset({"mysql", "mariadb", "sqlite"})
 CLOSING = frozenset({"R_PAREN", "R_BRACKET", "R_BRACE"})
 ODD = re.compile(r"[^\x20-\x7e]|[$`'\"\\{}]")
@@ -197,6 +199,10 @@ def _check_parts(trees: Sequence[Any], nodes: Sequence[Any], dialect: str) -> No
             raise PermissionError(f"{kind} is not allowed here")
         if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.USERDEFINED:
             raise PermissionError(f"the type {node.sql()[:40]} may have code of its own, which is not allowed here")
+        if dialect == "sqlite" and isinstance(node, exp.Collate):
+            collation = node.expression.name.lower()
+            if collation not in COLLATIONS_OF_SQLITE:
+                raise PermissionError(f"the collation {collation[:40]} is not allowed here: it is none of SQLite's")
         if isinstance(node, exp.In) and node.args.get("field") is not None:
             raise PermissionError("IN without parentheses is not allowed here: write IN (SELECT …)")
         qualified = node.expression if isinstance(node, exp.Dot) else node.args.get("db") and node.this
