@@ -409,7 +409,7 @@ class RunPreparation:
                 require(name, files, settings.sandbox, self.grants, ask)
 
         before = self._data_before(options, origin)
-        asked = before.databases if options.variables is None and options.candidates == 1 else ()
+        asked = before.tools if options.variables is None and options.candidates == 1 else ()
         always = [name for name, how in self.sharing.shared.items() if how == "shared" and name in variables]
         return select_variables(
             variables,

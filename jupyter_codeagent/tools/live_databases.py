@@ -24,7 +24,7 @@ from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.sql import Driver, driver_of
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.variables import StubKind, VariableSummary
+from jupyter_codeagent.types.variables import StubKind, ToolStub, VariableSummary
 from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.text import safe
 
@@ -73,15 +73,23 @@ class LiveDatabases:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, SharedTables, Callable[..., Any]]] = {}
-        self._labels: dict[str, tuple[str, ...]] = {}
+        self._connections: dict[str, int] = {}
+        """Name -> how many connections it has had."""
+        self._asked: dict[int, tuple[ToolStub, int, tuple[str, ...]]] = {}
+        """By the id of a question's stub: the connection, by its number, and the tables and columns named."""
 
-    def still_there(self, names: Sequence[str], values: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-        """Return those of the names that are the connection they were, with the tables and columns last named."""
-        return {
-            name: self._labels[name]
-            for name in names
-            if name in self._known and self._known[name][0] is values.get(name)
-        }
+    def still_there(
+        self, stubs: Sequence[ToolStub], values: Mapping[str, object]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the databases of a question that are the connection they were, with the tables that it named."""
+        found = {}
+        for stub in stubs:
+            known = self._known.get(stub.name)
+            _, connection, labels = self._asked.get(id(stub), (stub, 0, ()))
+            is_same = known is not None and known[0] is values.get(stub.name)
+            if is_same and self._connections[stub.name] == connection:
+                found[stub.name] = labels
+        return found
 
     def find(self, name: str, connection: Any, labels: Sequence[str]) -> LiveDatabase:
         """Return the database with the tables and columns that are named, or all; asks it for their names.
@@ -112,16 +120,18 @@ class LiveDatabases:
                 f"{option}: the database did not tell its tables: {explained(problem).evalue}"
             ) from problem
         known = self._known.get(name)
+        if known is None or known[0] is not connection:
+            self._connections[name] = self._connections.get(name, 0) + 1
         if known is None or known[0] is not connection or known[1] != shared:
             known = (connection, shared, _query(driver, shared))
             self._known[name] = known
-        self._labels[name] = tuple(labels)
         # A database in the kernel is the user's alone; a server has others who wait.
         tool = tool_of(
             known[2], name=name, policy="ask" if driver.dialect in READ_ONLY else "auto", timeout_s=TIMEOUT_S
         )
         how = f"Write {QUERIES[driver.library].format(name=name, sql='SELECT …')}"
         stub = replace(tool.stub, kind=driver.library, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
+        self._asked[id(stub)] = (stub, self._connections[name], tuple(labels))
         return LiveDatabase(tool=replace(tool, stub=stub), headline=_headline(name, driver, shared))
 
 

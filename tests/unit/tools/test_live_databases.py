@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -387,3 +388,15 @@ def test_a_yes_for_all_queries_is_for_the_same_connection_and_the_same_tables(tm
     assert databases.find("db", connection, ["trips"]).tool.function is first
     assert databases.find("db", connection, []).tool.function is not first
     assert databases.find("db", duck(tmp_path), ["trips"]).tool.function is not first
+
+
+def test_a_follow_up_asks_what_its_question_asked_whatever_was_looked_at_since(tmp_path: Path) -> None:
+    databases, connection = LiveDatabases(), lite(tmp_path)
+    narrow = databases.find("db", connection, ["trips.id"]).tool.stub
+    wide = databases.find("db", connection, []).tool.stub  # a dry run, or a question of another conversation
+    assert databases.still_there([narrow], {"db": connection}) == {"db": ("trips.id",)}
+    assert databases.still_there([wide], {"db": connection}) == {"db": ()}
+    other = duck(tmp_path)
+    assert databases.still_there([narrow], {"db": other}) == {}
+    databases.find("db", other, [])
+    assert databases.still_there([narrow, replace(wide)], {"db": other}) == {}, "it asked another database"
