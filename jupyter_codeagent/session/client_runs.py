@@ -100,6 +100,8 @@ class ClientRuns:
         self._link = link
         self._sandboxes: dict[str, _ClientSandbox] = {}
         self._running: dict[str, asyncio.Task[AgentRun]] = {}
+        self._hidden_at: dict[str, Hidden] = {}
+        """Run -> what was hidden when its copies were made."""
 
     async def run(self, client: str, code: str, names: Sequence[str] | None) -> AgentRun:
         """Run a program on copies of these variables, None for those that it reads; return the record.
@@ -109,15 +111,18 @@ class ClientRuns:
         CodeAgentError
             It could not be prepared, was denied or stopped; one line for the client.
         """
-        hidden = self._hidden()
         wanted = tuple(names) if names is not None else await asyncio.to_thread(_names_read, code)
         origin = CellOrigin(notebook=notebook_of_kernel(), has_kernel=True, headless=True, client=client)
-        prepared = await self.when_idle(lambda: self._preparation.prepare_rerun(wanted, origin))
+        hidden: Hidden | None = None
+        while hidden is None or self._hidden() - hidden:  # the copies have nothing of what was hidden meanwhile
+            hidden = self._hidden()
+            prepared = await self.when_idle(lambda: self._preparation.prepare_rerun(wanted, origin))
         _check_copied(wanted, prepared, named=names is not None)
         title = f"{title_of(client)}{safe(_first_line(code), TITLE_CHARS)}"
         approve = min(prepared.settings.approve, "review", key=APPROVE_ORDER.index)  # no client accepts cells
         request = replace(prepared.request, prompt=title, approve=approve)
         run = new_run(request, prepared.manifest, TaggedText())
+        self._hidden_at[run.id] = hidden
         recorder = RunRecorder(run, self._run_log, self._link)
         recorder.changed(run)
         task = asyncio.create_task(self._ran(run, code, prepared.settings, recorder, origin, hidden))
@@ -223,8 +228,12 @@ class ClientRuns:
                 f"Run {run.id} is done, but its output cannot be told while the user's kernel is busy with a cell: "
                 f"call history('{run.id}') later."
             ) from None
-        if all(run.id != other.id for other in self._run_log.of_client(run.request.client)):
-            raise VariableError(f"Run {run.id} is not told: the user has hidden data that it was about.")
+        is_forgotten = all(run.id != other.id for other in self._run_log.of_client(run.request.client))
+        # What earlier programs made of the data is in the client's sandbox, too: nobody knows what is of it.
+        if is_forgotten or self._hidden() - self._hidden_at.get(run.id, frozenset()):
+            raise VariableError(
+                f"Run {run.id} is not told: the user has hidden data since that it may be about. Run it again."
+            )
         told = observe(result, step.code, max_chars=TOLD_CHARS, mask=lambda text: masked(text, values))
         return told, values
 
