@@ -5,9 +5,10 @@ No tool decides anything, runs anything in the live kernel, or asks a model.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_codeagent.frontend.cell_origin import notebook_of_kernel
@@ -48,6 +49,8 @@ class ClientCalls:
     runs: ClientRuns
     run_log: RunLog
     link: PanelLink | None
+    one_insertion: asyncio.Lock = field(default_factory=asyncio.Lock)
+    inserting: set[asyncio.Task[str]] = field(default_factory=set)
 
     async def answer(self, client: str, tool: str, arguments: Arguments, tell: Tell = lambda _: None) -> str:
         """Return the text for the client.
@@ -68,7 +71,7 @@ class ClientCalls:
             case "run_on_copies":
                 return await self._run(client, _text(arguments, "code"), _names(arguments), settings)
             case "insert_cells":
-                return await self._insert(self._find(client, _text(arguments, "run_id")))
+                return await self._insert_once(client, _text(arguments, "run_id"))
             case "history":
                 return await self._history(client, _text(arguments, "run_id", default=""), settings)
         raise UsageError(f"There is no tool {safe(tool)!r}.")
@@ -92,6 +95,20 @@ class ClientCalls:
         if run.status != "ok":
             raise RunFailedError(text)
         return text
+
+    async def _insert_once(self, client: str, run_id: str) -> str:
+        """Insert the cells of a run, unless a call that goes on at the same time does, or was cancelled and did."""
+
+        async def insert() -> str:
+            async with self.one_insertion:
+                return await self._insert(self._find(client, run_id))
+
+        task = asyncio.get_running_loop().create_task(insert())
+        self.inserting.add(task)
+        task.add_done_callback(self.inserting.discard)
+        task.add_done_callback(lambda done: done.exception())  # perhaps nobody waits for it any more
+        await asyncio.wait([task])  # a cancelled call leaves it alone: the page has the cells already
+        return task.result()
 
     async def _insert(self, run: AgentRun) -> str:
         """Insert the cells of a run at the end of the notebook, pending: the user decides about them."""
