@@ -78,9 +78,7 @@ class LiveDatabases:
         self._asked: dict[int, tuple[ToolStub, int, tuple[str, ...]]] = {}
         """By the id of a question's stub: the connection, by its number, and the tables and columns named."""
 
-    def still_there(
-        self, stubs: Sequence[ToolStub], values: Mapping[str, object]
-    ) -> dict[str, tuple[str, ...]]:
+    def still_there(self, stubs: Sequence[ToolStub], values: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
         """Return the databases of a question that are the connection they were, with the tables that it named."""
         found = {}
         for stub in stubs:

@@ -19,7 +19,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_codeagent.sandbox.data.duckdb_plan import BY_EXTENSION, READERS, split_view
-from jupyter_codeagent.tools.databases.rows import MAX_BYTES, MAX_ROWS, fetched
+from jupyter_codeagent.tools.databases.rows import AT_ONCE_BYTES, MAX_BYTES, MAX_ROWS, fetched, value_bytes
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import VariableError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Taken = TypeVar("Taken")
 VECTORS_AT_ONCE = 32
-"""Of 2,048 rows each."""
+"""Of 2,048 rows each, where they are small."""
 TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "duckdb_tables", "duckdb_columns", "duckdb_views"}
 )
@@ -102,21 +102,40 @@ def frame_taken(cursor: Any) -> pd.DataFrame:
     ValueError
         There are too many rows, or too large ones.
     """
-    import pandas as pd
 
-    parts: list[pd.DataFrame] = [cursor.fetch_df_chunk(VECTORS_AT_ONCE)]
-    rows, size_bytes = len(parts[0]), _size_bytes(parts[0])
-    while len(parts[-1]):
+    parts: list[pd.DataFrame] = []
+    rows = size_bytes = 0
+    at_once = 1
+    while not parts or len(parts[-1]):
+        parts.append(cursor.fetch_df_chunk(at_once))
+        part_bytes = _size_bytes(parts[-1])
+        rows, size_bytes = rows + len(parts[-1]), size_bytes + part_bytes
         if rows > MAX_ROWS or size_bytes > MAX_BYTES:
             limit = f"{MAX_ROWS:,} rows" if rows > MAX_ROWS else f"{MAX_BYTES >> 20} MiB"
             raise ValueError(f"more than {limit}: aggregate, filter or choose columns in the query")
-        parts.append(cursor.fetch_df_chunk(VECTORS_AT_ONCE))
-        rows, size_bytes = rows + len(parts[-1]), size_bytes + _size_bytes(parts[-1])
-    return parts[0] if len(parts) == 1 else pd.concat(parts[:-1], ignore_index=True)
+        at_once = max(1, min(AT_ONCE_BYTES * at_once // max(part_bytes, 1), 2 * at_once, VECTORS_AT_ONCE))
+    return _joined(parts[:-1] or parts)
+
+
+def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the parts as one frame; text of which a part has only missing values is text there, too."""
+    import pandas as pd
+
+    for at, kind in enumerate(parts[-1].dtypes):
+        kinds = {str(part.dtypes.iloc[at]): part.dtypes.iloc[at] for part in parts}
+        other = next((one for label, one in kinds.items() if label != "object"), kind)
+        for part in parts if len(kinds) > 1 else ():
+            if part.dtypes.iloc[at] != other and part.iloc[:, at].isna().all():
+                part.isetitem(at, part.iloc[:, at].astype(other).array)
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
 def _size_bytes(frame: pd.DataFrame) -> int:
-    return int(frame.memory_usage(deep=True).sum())
+    """Return the size of all values; of lists and structs, too, which pandas does not look into."""
+    import pandas as pd
+
+    nested = (column for _, column in frame.items() if pd.api.types.infer_dtype(column) == "mixed")
+    return int(frame.memory_usage(deep=True).sum()) + sum(value_bytes(list(column)) for column in nested)
 
 
 # A user's macro with the name of a DuckDB function would answer in its place: hence `system.main`.

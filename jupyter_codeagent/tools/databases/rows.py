@@ -54,7 +54,7 @@ def portions(cursor: Any) -> list[tuple[Any, ...]]:
     at_once = 1
     while len(rows) <= MAX_ROWS and (portion := cursor.fetchmany(at_once)):
         rows += portion
-        portion_bytes = sum(_size_bytes(value) for row in portion for value in row)
+        portion_bytes = sum(value_bytes(value) for row in portion for value in row)
         size_bytes += portion_bytes
         if size_bytes > MAX_BYTES:
             raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
@@ -63,11 +63,15 @@ def portions(cursor: Any) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _size_bytes(value: object) -> int:
+def value_bytes(value: object) -> int:
+    """Return about how large a value is: texts, and what lists, structs and arrays have in them."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, memoryview):
         return value.nbytes
+    if type(value).__module__ == "numpy":
+        array: Any = value
+        return sum(map(value_bytes, array.ravel())) if array.dtype.hasobject else int(array.nbytes)
     if isinstance(value, dict):
-        return sum(map(_size_bytes, (*value, *value.values())))
-    return sum(map(_size_bytes, value)) if isinstance(value, list | tuple | set) else 8
+        return sum(map(value_bytes, (*value, *value.values())))
+    return sum(map(value_bytes, value)) if isinstance(value, list | tuple | set) else 8

@@ -18,6 +18,7 @@ from pandas.testing import assert_frame_equal
 from sqlalchemy.pool import StaticPool
 
 from jupyter_codeagent.sandbox.guest.databases import create_database
+from jupyter_codeagent.tools.databases.duckdb import frame_taken
 from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.variables import VariableSummary
@@ -305,6 +306,33 @@ def test_rows_of_duckdb_end_at_their_limits(tmp_path: Path, monkeypatch: pytest.
             patched.setattr(f"jupyter_codeagent.tools.databases.duckdb.{limit}", value)
             with pytest.raises(ValueError, match="aggregate, filter or choose columns"):
                 ask("SELECT * FROM trips")
+
+
+@pytest.mark.parametrize("made", ["{'a': rpad('', 1000, 'x')}", "[{'a': range(100)}]", "range(1000)"])
+def test_lists_and_structs_are_rows_of_their_size_and_few_are_fetched_at_once(
+    made: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched = []
+
+    class Cursor:
+        def __init__(self) -> None:
+            self._cursor = duckdb.connect().execute(f"SELECT {made} AS made FROM range(1000000)")
+
+        def fetch_df_chunk(self, vectors: int) -> pd.DataFrame:
+            fetched.append(len(part := self._cursor.fetch_df_chunk(vectors)))
+            return part
+
+    monkeypatch.setattr("jupyter_codeagent.tools.databases.duckdb.MAX_BYTES", 8 << 20)
+    with pytest.raises(ValueError, match="more than 8 MiB"):
+        frame_taken(Cursor())
+    assert sum(fetched) < 40_000
+    assert max(fetched) <= 30_000
+
+
+def test_text_of_which_the_first_rows_are_missing_is_text_as_duckdb_has_it(tmp_path: Path) -> None:
+    connection = duck(tmp_path)
+    sql = "SELECT range AS n, CASE WHEN range > 5000 THEN 'x' END AS word FROM range(9000) ORDER BY n"
+    assert_frame_equal(asked(connection)(sql), connection.sql(sql).df())
 
 
 def test_the_model_is_told_tables_types_and_how_to_ask(tmp_path: Path) -> None:
