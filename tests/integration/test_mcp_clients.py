@@ -246,7 +246,7 @@ def http(kernel: Kernel, tmp_path: Path) -> Iterator[str]:
         assert file.stat().st_mode & 0o777 == 0o600
         assert TOKEN not in Path(f"/proc/{server.pid}/cmdline").read_text()
     finally:
-        server.send_signal(signal.SIGINT)
+        server.send_signal(signal.SIGTERM)  # uvicorn ends by the signal itself, where nobody catches that
         server.wait(LIMIT_S)
     assert not list((tmp_path / "runtime").iterdir())
     assert TOKEN not in log.read_text()

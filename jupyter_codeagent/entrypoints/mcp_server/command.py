@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import secrets
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -124,4 +125,12 @@ def serve(wanted: WantedKernel, port: int | None, report: Any) -> None:
     if port is None:
         asyncio.run(serve_stdio(wanted))
     else:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_DFL:  # not under nohup
+                signal.signal(number, _end)
         asyncio.run(serve_http(wanted, port, token_for_clients(), report))
+
+
+def _end(number: int, _frame: object) -> None:
+    """End by an exception, as Ctrl+C does: a signal's default leaves the file with the token behind."""
+    raise SystemExit(128 + number)
