@@ -40,8 +40,7 @@ def run_sqlite(
     shared: SharedTables | None = None,
 ) -> Rows:
     """Run a query and restore `query_only` after it; statements that set it are refused, as reading needs none."""
-    cursor = connection.cursor()
-    cursor.row_factory = None
+    cursor = _own_cursor(connection)
     connection.set_progress_handler(lambda: 0, SIGNALS_EVERY)
     longest_bytes = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     try:
@@ -69,7 +68,7 @@ def _authorized(connection: Any, statement: Statement, shared: SharedTables | No
 
     Functions that the user has registered are the user's code, even under names of SQLite.
     """
-    listed = connection.execute("SELECT name, builtin FROM pragma_function_list").fetchall()
+    listed = _own_cursor(connection).execute("SELECT name, builtin FROM pragma_function_list").fetchall()
     own = {str(name).lower() for name, builtin in listed if not builtin}
     known = {str(name).lower() for name, _ in listed} - own - REFUSED_FUNCTIONS
     columns = None if shared is None else _SharedColumns.of(shared, statement, connection)
@@ -126,11 +125,19 @@ class _SharedColumns:
         return column == "" and (table not in self.tables or table in {name for name, _ in self.shared})
 
 
+def _own_cursor(connection: Any) -> Any:
+    """Return a cursor that gives tuples, whatever the connection makes of rows for the user."""
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    return cursor
+
+
 def _relations(connection: Any) -> Iterator[tuple[str, str, str]]:
     """Yield schema, name and kind of each table and view."""
-    for _, schema, _ in connection.execute("PRAGMA database_list").fetchall():
+    cursor = _own_cursor(connection)
+    for _, schema, _ in cursor.execute("PRAGMA database_list").fetchall():
         quoted = '"' + schema.replace('"', '""') + '"'
-        found = connection.execute(
+        found = cursor.execute(
             f"SELECT name, type FROM {quoted}.sqlite_master WHERE type IN ('table', 'view')"  # noqa: S608  (quoted)
         )
         for name, kind in found.fetchall():
@@ -140,12 +147,12 @@ def _relations(connection: Any) -> Iterator[tuple[str, str, str]]:
 def sqlite_found(connection: Any, parts: Sequence[str]) -> list[KnownTable]:
     """Return the tables and views of this name, ``trips`` or ``main.trips``; all of them for no parts."""
     *around, name = [part.lower() for part in parts] or [""]
-    found = []
+    cursor, found = _own_cursor(connection), []
     for schema, table, _ in _relations(connection):
         if table.lower().startswith("sqlite_") or (parts and table.lower() != name):
             continue
         if around in ([], [schema.lower()]):
-            columns = connection.execute(
+            columns = cursor.execute(
                 "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1", (table, schema)
             ).fetchall()
             found.append(KnownTable(source=(schema, table), columns=dict(columns)))
@@ -153,7 +160,8 @@ def sqlite_found(connection: Any, parts: Sequence[str]) -> list[KnownTable]:
 
 
 def sqlite_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
-    named = connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")
+    cursor = _own_cursor(connection)
+    named = cursor.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")
     for (table,) in named.fetchall():
-        columns = connection.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall()
+        columns = cursor.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall()
         yield table, [column for (column,) in columns]

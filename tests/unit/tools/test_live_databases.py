@@ -428,3 +428,12 @@ def test_a_follow_up_asks_what_its_question_asked_whatever_was_looked_at_since(t
     assert databases.still_there([narrow], {"db": other}) == {}
     databases.find("db", other, [])
     assert databases.still_there([narrow, replace(wide)], {"db": other}) == {}, "it asked another database"
+
+
+def test_a_sqlite_connection_that_makes_dicts_of_rows_is_asked_and_goes_on_to_make_them(tmp_path: Path) -> None:
+    connection = lite(tmp_path)
+    connection.row_factory = lambda cursor, row: {
+        one[0]: value for one, value in zip(cursor.description, row, strict=True)
+    }
+    assert asked(connection, "trips.id")("SELECT COUNT(*) AS n FROM trips")["n"].tolist() == [ROWS]
+    assert connection.execute("SELECT COUNT(*) AS n FROM trips").fetchone() == {"n": ROWS}
