@@ -25,7 +25,7 @@ from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
 from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.session.run_log import RunLog
-from jupyter_codeagent.settings.policy import Policy
+from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import (
     DeniedError,
@@ -98,12 +98,7 @@ def scene(
 ) -> Scene:
     person = Person(answer)
     gate = ApprovalGate(person, grants=Grants(), timeout_s=5)
-    settings = cast(
-        "Any",
-        SimpleNamespace(
-            max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto", apply="ask", policy=Policy()
-        ),
-    )
+    settings = Settings(max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto")
     namespace = UserNamespace(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell)))
     workspace = cast("Any", SimpleNamespace(current=Box(sandbox)))
     front_ends = cast("Any", SimpleNamespace(gate=lambda origin, settings: gate))
