@@ -196,6 +196,7 @@ class Desk:
     def clear(self) -> None:
         """As a new user on a new machine, whose server is listed in the environment."""
         self.stop()
+        self.shell.reset(new_session=False)  # else a function of an earlier session keeps its name
         self.forget_environment()
         self.environment = {"CODEAGENT_BASE_URL": OURS}
         os.environ.update(self.environment)
