@@ -106,7 +106,9 @@ class ClientCalls:
         task = asyncio.get_running_loop().create_task(insert())
         self.inserting.add(task)
         task.add_done_callback(self.inserting.discard)
-        task.add_done_callback(lambda done: done.exception())  # perhaps nobody waits for it any more
+        task.add_done_callback(
+            lambda done: done.cancelled() or done.exception()
+        )  # perhaps nobody waits for it any more
         await asyncio.wait([task])  # a cancelled call leaves it alone: the page has the cells already
         return task.result()
 

@@ -26,7 +26,7 @@ def test_the_cells_of_a_run_are_inserted_once_however_often_they_are_asked_for_a
     request = AgentRequest(prompt="editor (MCP): 1", model="", server="", client="editor")
     run_log.write(AgentRun(id="abc", request=request, status="ok", started_at=1.0, code="1"))
     parts: dict[str, Any] = {
-        "settings": lambda: SimpleNamespace(mcp_clients=True),
+        "settings": lambda: SimpleNamespace(clients=True),
         "live_context": None,
         "runs": None,
         "run_log": run_log,
