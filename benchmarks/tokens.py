@@ -12,13 +12,14 @@ import http.client
 import importlib
 import io
 import json
+import os
 import statistics
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
+from jupyter_codeagent.models.embedded.launcher import TRANSPORT_VARIABLE, RunningServer, start_embedded
 from jupyter_codeagent.settings.settings import ModelSettings, Settings
 from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables.describe import describe
@@ -32,6 +33,7 @@ TEXT_OF_CELL = 200
 def run() -> dict[str, Any]:
     """Median and greatest count of tokens for each way, over all tables that are installed."""
     tables = dict(public_tables())
+    os.environ[TRANSPORT_VARIABLE] = "tcp"
     server = asyncio.run(start_embedded(ModelSettings()))
     counts: dict[str, dict[str, int]] = {
         way: {name: count_tokens(tell(frame), server) for name, frame in tables.items()}

@@ -28,7 +28,7 @@ from evals.systems.answer import System
 from evals.systems.ours import Ours
 from evals.systems.peer import INSTALLED, WORKERS, Peer, install
 from evals.task import Task
-from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
+from jupyter_codeagent.models.embedded.launcher import TRANSPORT_VARIABLE, RunningServer, start_embedded
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.embedded import is_embedded
 
@@ -128,6 +128,7 @@ def chosen(tasks: Sequence[Task], only: str, every: int, first: int = 0) -> list
 def _server(options: argparse.Namespace) -> RunningServer:
     """The user's, else the embedded one."""
     if not options.base_url:
+        os.environ[TRANSPORT_VARIABLE] = "tcp"  # other systems know no sockets; kernels find the same server
         return asyncio.run(start_embedded(ModelSettings(model=options.model)))
     key = os.environ.get("CODEAGENT_API_KEY", "none")
     return RunningServer(base_url=options.base_url, api_key=key, model=options.model, pid=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from benchmarks.tokens import count_tokens, posted
 from evals.suites.tau2 import DOMAINS, GoldenTask, environment_module, program_of, tools_of
 from jupyter_codeagent.agent.prompt.conversation import fenced
 from jupyter_codeagent.agent.prompt.system import first_messages
-from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
+from jupyter_codeagent.models.embedded.launcher import TRANSPORT_VARIABLE, RunningServer, start_embedded
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.tools.prompt_lines import HEADING, functions_text
 from jupyter_codeagent.tools.records import unfolded
@@ -52,6 +53,7 @@ class Counter:
 
 def token_table(tasks: Sequence[GoldenTask]) -> str:
     """Definitions, then medians and sums over the tasks that have calls."""
+    os.environ[TRANSPORT_VARIABLE] = "tcp"
     counter = Counter(asyncio.run(start_embedded(ModelSettings())))
     lines = [f"{'definitions':<18}{'JSON schemas':>14}{'stubs':>8}{'in prompt':>11}"]
     costs: dict[str, list[tuple[Cost, Cost]]] = {}

@@ -6,6 +6,7 @@ only the beginning of an error.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -61,8 +62,10 @@ def when_sent(call: Callable[[], None]) -> Iterator[None]:
         _WHEN_SENT.reset(token)
 
 
-def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpenAI:
+def new_client(base_url: str, api_key: str, settings: ModelSettings, *, socket_path: str = "") -> AsyncOpenAI:
     """Return a client for one event loop. The first call imports the openai package, which takes half a second.
+
+    With `socket_path` it connects to that Unix socket, whatever host the URL has.
 
     Raises
     ------
@@ -94,10 +97,13 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
 
     where, is_local = host_and_port(base_url), is_loopback(base_url)
     limits_type: Any = type(openai.DEFAULT_CONNECTION_LIMITS)  # of httpx or its successor, by the version of openai
+    httpx: Any = sys.modules[limits_type.__module__.partition(".")[0]]
+    # A new local connection is cheap; the server may close a kept one just when it is used.
+    pool = limits_type(max_keepalive_connections=0) if is_local else openai.DEFAULT_CONNECTION_LIMITS
     http = openai.DefaultAsyncHttpxClient(
         trust_env=not is_local,  # requests to this machine must not go to the user's proxy
-        # A new local connection is cheap; the server may close a kept one just when it is used.
-        limits=limits_type(max_keepalive_connections=0) if is_local else openai.DEFAULT_CONNECTION_LIMITS,
+        limits=pool,
+        transport=httpx.AsyncHTTPTransport(uds=socket_path, limits=pool) if socket_path else None,
         follow_redirects=False,  # the prompt is only for the server that was named
         event_hooks={"request": [restrict_request], "response": [check_response]},
     )

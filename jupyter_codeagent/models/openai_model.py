@@ -62,14 +62,19 @@ class OpenAIModel:
         settings: ModelSettings,
         supports_prefill: bool,
         supports_grammar: bool = False,
+        socket_path: str = "",
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Keep the parameters; `check` raises a ModelError before a request if its server must not be asked."""
+        """Keep the parameters; `check` raises a ModelError before a request if its server must not be asked.
+
+        `socket_path`: the Unix socket that takes the place of the URL's host and port.
+        """
         self._name = name
         self._base_url = base_url
         self._api_key = api_key.strip()
         self._settings = settings
         self._where = host_and_port(base_url)
+        self._socket_path = socket_path
         self._check = check
         supported = {"prefill": supports_prefill, "grammar": supports_grammar}
         self._unsupported: set[str] = {name for name, supports in supported.items() if not supports}
@@ -220,7 +225,8 @@ class OpenAIModel:
         """Return the client of this event loop; its connections cannot be used in another."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._client[0] is not loop:
-            living = _closed_with_loop(new_client(self._base_url, self._api_key, self._settings))
+            client = new_client(self._base_url, self._api_key, self._settings, socket_path=self._socket_path)
+            living = _closed_with_loop(client)
             self._client = (loop, living, await anext(living))
         return self._client[2]
 

@@ -1,7 +1,7 @@
 """A small HTTP request to a model server without the openai package, whose import takes half a second.
 
 Its size and time are limited, whatever the server does. Redirects are not followed, and requests to this machine do
-not use the user's proxy.
+not use the user's proxy. The embedded server listens on a Unix socket, whose path takes the place of host and port.
 """
 
 from __future__ import annotations
@@ -38,8 +38,12 @@ class NotConnectedError(OSError):
     """There was no connection, so nothing of the request was sent."""
 
 
-def http_request(url: str, *, api_key: str = "", json_body: bytes | None = None, timeout_s: float) -> Response:
+def http_request(
+    url: str, *, api_key: str = "", json_body: bytes | None = None, timeout_s: float, socket_path: str = ""
+) -> Response:
     """Send a GET request, or POST if there is a body. Blocks `timeout_s` at most, after the DNS lookup.
+
+    With `socket_path` the connection goes there, whatever host the URL has.
 
     Raises
     ------
@@ -55,7 +59,7 @@ def http_request(url: str, *, api_key: str = "", json_body: bytes | None = None,
         request.add_header("Content-Type", "application/json")
     if key := sendable_key(api_key):
         request.add_header("Authorization", f"Bearer {key}")
-    with _Deadline(timeout_s) as deadline:
+    with _Deadline(timeout_s, socket_path) as deadline:
         try:
             with _opener(url, deadline).open(request, timeout=timeout_s) as answer:
                 return Response(status=answer.status, body=_read(answer))
@@ -89,8 +93,9 @@ def _opener(url: str, deadline: _Deadline) -> urllib.request.OpenerDirector:
 class _Deadline:
     """A time limit for the whole connection: the timeout of a socket restarts with each byte received."""
 
-    def __init__(self, limit_s: float) -> None:
+    def __init__(self, limit_s: float, socket_path: str) -> None:
         self._limit_s = limit_s
+        self._socket_path = socket_path
         self._timer = threading.Timer(limit_s, self._end)
         self._timer.daemon = True
         self._is_over = False
@@ -106,8 +111,11 @@ class _Deadline:
             twin.close()
 
     def connect(self, *arguments: Any, **options: Any) -> socket.socket:
-        """Open a connection, as `socket.create_connection`."""
-        connection = socket.create_connection(*arguments, **options)
+        """Open a connection, as `socket.create_connection`, or to the Unix socket instead."""
+        if self._socket_path:
+            connection = _connect_unix(self._socket_path, self._limit_s)
+        else:
+            connection = socket.create_connection(*arguments, **options)
         self._sockets.append(connection.dup())  # TLS detaches the socket itself
         if self._is_over:
             self._end()
@@ -137,6 +145,25 @@ class _Deadline:
             return connection
 
         return make
+
+
+class _UnixSocket(socket.socket):
+    """A Unix socket that ignores the options of TCP, which `http.client` sets on every connection."""
+
+    def setsockopt(self, *arguments: Any) -> None:
+        if arguments[0] != socket.IPPROTO_TCP:
+            super().setsockopt(*arguments)
+
+
+def _connect_unix(path: str, timeout_s: float) -> socket.socket:
+    connection = _UnixSocket(socket.AF_UNIX)
+    connection.settimeout(timeout_s)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 class _Http(urllib.request.HTTPHandler):

@@ -52,6 +52,8 @@ class Tokenizer:
     """``http://127.0.0.1:8080``, without ``/v1``."""
     model: str
     api_key: str = field(default="", repr=False)
+    socket_path: str = ""
+    """Unix socket in place of the URL's host and port."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -118,7 +120,12 @@ def find_tokenizer(endpoint: ModelEndpoint, *, sends: bool = True) -> Tokenizer 
         url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         return Tokenizer(url=url, model=endpoint.model, api_key=endpoint.api_key)
     if endpoint.kind == "embedded" and (server := running_embedded(endpoint.model)) is not None:
-        return Tokenizer(url=server.base_url.removesuffix("/v1"), model=server.model, api_key=server.api_key)
+        return Tokenizer(
+            url=server.base_url.removesuffix("/v1"),
+            model=server.model,
+            api_key=server.api_key,
+            socket_path=server.socket_path,
+        )
     return None
 
 
@@ -140,6 +147,7 @@ def ask_tokenizer(tokenizer: Tokenizer, text: str) -> int:
             api_key=tokenizer.api_key,
             json_body=json.dumps(body).encode(),
             timeout_s=TIMEOUT_S,
+            socket_path=tokenizer.socket_path,
         )
     except (OSError, ValueError, http.client.HTTPException, ModelError) as error:
         was_sent = not isinstance(error, (NotConnectedError, ModelError))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import socketserver
 import sys
 import threading
 import time
@@ -35,9 +37,21 @@ class Server:
             raise RuntimeError("Failed to init server")
         time.sleep(load_s)
         _Handler.parameters = parameters
-        server = ThreadingHTTPServer((parameters.hostnames[0], parameters.port), _Handler)
+        name = parameters.hostnames[0]
+        if name.endswith(".sock"):
+            server: ThreadingHTTPServer = _UnixServer(name, _Handler)
+            self.listening_address = f"unix://{name}"
+        else:
+            server = ThreadingHTTPServer((name, parameters.port), _Handler)
+            self.listening_address = f"http://{name}:{server.server_port}"
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.listening_address = f"http://{parameters.hostnames[0]}:{server.server_port}"
+
+
+class _UnixServer(ThreadingHTTPServer):
+    address_family = socket.AF_UNIX
+
+    def server_bind(self) -> None:
+        socketserver.TCPServer.server_bind(self)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -87,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _answer(self, text: str) -> None:
-        allowed = self.headers.get("Authorization") == f"Bearer {self.parameters.api_keys[0]}"
+        allowed = self.headers.get("Authorization") in [f"Bearer {key}" for key in self.parameters.api_keys]
         body = text.encode() if allowed else b"{}"
         self.send_response(200 if allowed else 401)
         self.send_header("Content-Length", str(len(body)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import APIConnectionError, AuthenticationError, OpenAI
+from openai import DEFAULT_CONNECTION_LIMITS, APIConnectionError, AuthenticationError, DefaultHttpxClient, OpenAI
 
 from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded, stop_embedded
 from jupyter_codeagent.models.embedded.state import process_started, state_directory
@@ -47,8 +48,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         stop_embedded()
 
 
+def client_of(server: RunningServer) -> OpenAI:
+    httpx: Any = importlib.import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+    http = DefaultHttpxClient(transport=httpx.HTTPTransport(uds=server.socket_path))
+    return OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0, timeout=300, http_client=http)
+
+
 def ask(server: RunningServer, messages: Any, max_tokens: int = 24) -> Any:
-    with OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0, timeout=300) as client:
+    with client_of(server) as client:
         return client.chat.completions.create(
             model=server.model, messages=messages, max_tokens=max_tokens, temperature=0
         )
@@ -89,6 +96,7 @@ def test_several_replies_are_one_request_whose_prompt_is_computed_once(server: R
         api_key=server.api_key,
         settings=SETTINGS,
         supports_prefill=True,
+        socket_path=server.socket_path,
     )
 
     async def ask_twice() -> tuple[Completion, tuple[Completion, ...]]:
@@ -136,7 +144,7 @@ def test_it_ends_itself_when_idle(own_state: Path) -> None:
 
 def test_stopping_ends_it_in_the_middle_of_a_reply(own_state: Path) -> None:
     server = asyncio.run(start_embedded(SETTINGS))
-    with OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0) as client:
+    with client_of(server) as client:
         stream = client.chat.completions.create(
             model=server.model, messages=[{"role": "user", "content": "Write a long story."}], stream=True
         )

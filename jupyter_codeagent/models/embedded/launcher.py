@@ -26,6 +26,7 @@ from jupyter_codeagent.models.embedded.state import (
     partial_states,
     process_started,
     read_state,
+    remove_state,
     state_directory,
     state_file,
 )
@@ -44,6 +45,8 @@ END_LIMIT_S = 3.0
 FOREIGN_STALE_S = 7 * 86400.0
 PARTIAL_STALE_S = 60.0
 """A state file is written within milliseconds, possibly by another machine that shares the home directory."""
+TRANSPORT_VARIABLE = "CODEAGENT_EMBEDDED_TRANSPORT"
+"""`tcp`: on a port of loopback, where every user of the machine can connect, though not without the key."""
 SERVER_MODULE = "jupyter_codeagent.models.embedded.server"
 
 FORWARDED_VARIABLES = (
@@ -79,6 +82,8 @@ class RunningServer:
 
     base_url: str
     """Base URL with ``/v1``, as the openai client needs it."""
+    socket_path: str = ""
+    """Unix socket that takes the place of the URL's host and port; empty for one on a port."""
     api_key: str = field(repr=False)
     model: str
     pid: int
@@ -126,12 +131,27 @@ async def start_embedded(settings: ModelSettings) -> RunningServer:
         cancelled.set()  # if cancelled, the thread stops waiting; the server loads on for the next caller
 
 
+def listens_on_port() -> bool:
+    """Check whether embedded servers are started on a port, for programs that know no Unix sockets."""
+    return os.environ.get(TRANSPORT_VARIABLE) == "tcp"
+
+
 def running_embedded(name: str) -> RunningServer | None:
     """Return the running server of this model, if any. Starts nothing, and does not reset its idle time."""
     for _, state in all_states(state_directory()):
         if state.model == name and state.url and is_alive(state):
-            return RunningServer(base_url=f"{state.url}/v1", api_key=state.key, model=state.model, pid=state.pid)
+            return _server_of(state)
     return None
+
+
+def _server_of(state: ServerState) -> RunningServer:
+    return RunningServer(
+        base_url=f"{state.url}/v1",
+        socket_path=state.socket_path,
+        api_key=state.key,
+        model=state.model,
+        pid=state.pid,
+    )
 
 
 def start_limit_s(size_bytes: int) -> float:
@@ -146,9 +166,8 @@ def _start(settings: ModelSettings, cancelled: threading.Event) -> RunningServer
     found = weights.stat()
     directory = state_directory()
     _remove_stale(directory)
-    file = state_file(
-        directory, weights, found.st_size, found.st_mtime_ns, settings.context_tokens, settings.threads
-    )
+    options = (weights, found.st_size, found.st_mtime_ns, settings.context_tokens, settings.threads)
+    file = state_file(directory, *options, *(["tcp"] if listens_on_port() else []))
     lock = FileLock(file.with_suffix(".lock"))
     deadline = Deadline(limit_s=start_limit_s(found.st_size))
     while True:
@@ -165,12 +184,18 @@ def _running(file: Path) -> RunningServer | None:
     if state is None or not is_alive(state) or not state.url or not _responds(state):
         return None
     os.utime(file)
-    return RunningServer(base_url=f"{state.url}/v1", api_key=state.key, model=state.model, pid=state.pid)
+    return _server_of(state)
 
 
 def _responds(state: ServerState) -> bool:
     try:
-        return http_request(f"{state.url}/v1/models", api_key=state.key, timeout_s=ANSWER_LIMIT_S).status == 200
+        answer = http_request(
+            f"{state.url}/v1/models",
+            api_key=state.key,
+            timeout_s=ANSWER_LIMIT_S,
+            socket_path=state.socket_path,
+        )
+        return answer.status == 200
     except (OSError, ValueError, http.client.HTTPException):
         return False
 
@@ -182,7 +207,7 @@ def _launch(
     loading = state is not None and is_alive(state) and not state.url
     if state is not None and not loading:
         _end(state)  # alive without an answer, or dead
-        file.unlink(missing_ok=True)
+        remove_state(file, state)
     pid = state.pid if state is not None and loading else _spawn(settings, weights, file)
     started = process_started(pid)
     while True:
@@ -190,13 +215,13 @@ def _launch(
         if server is not None:
             return server
         if not started or process_started(pid) != started:
-            file.unlink(missing_ok=True)
+            _remove_file(file)
             raise ModelUnreachableError(f"The embedded model ended during loading: {_error_in_log(log_file(file))}")
         try:
             _wait(cancelled, deadline, file)
         except ModelTimeoutError:
             _end(ServerState(pid=pid, started=started))
-            file.unlink(missing_ok=True)
+            _remove_file(file)
             raise
 
 
@@ -219,7 +244,7 @@ def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
     command = [sys.executable, "-P", "-m", SERVER_MODULE, "--state", str(file), "--weights", str(weights)]
     command += ["--model", model_name(settings), "--context", str(settings.context_tokens)]
     command += ["--threads", str(settings.threads), "--idle", str(settings.idle_shutdown_s)]
-    command += ["--needs", str(_needs_bytes(settings))]
+    command += ["--needs", str(_needs_bytes(settings)), *(["--tcp"] if listens_on_port() else [])]
     with open(log_file(file), "wb", opener=_open_private) as log:
         launcher = subprocess.run(
             command,
@@ -277,11 +302,18 @@ def _remove_stale(directory: Path) -> None:
             continue
         with suppress(Timeout), FileLock(file.with_suffix(".lock")).acquire(timeout=0):
             if read_state(file) == state:
-                file.unlink(missing_ok=True)
+                remove_state(file, state)
                 log_file(file).unlink(missing_ok=True)
     for file, pid in partial_states(directory):
         if not process_started(pid) and _age_s(file) > PARTIAL_STALE_S:
             file.unlink(missing_ok=True)
+
+
+def _remove_file(file: Path) -> None:
+    """Remove the state file of a server that ended during loading, if it has written one."""
+    state = read_state(file)
+    if state is not None:
+        remove_state(file, state)
 
 
 def _age_s(file: Path) -> float:
@@ -298,7 +330,7 @@ def stop_embedded() -> bool:
     for file, state in all_states(state_directory()):
         if is_ours(state):
             stopped = _end(state) or stopped
-            file.unlink(missing_ok=True)
+            remove_state(file, state)
     return stopped
 
 

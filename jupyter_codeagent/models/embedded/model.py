@@ -36,6 +36,7 @@ class EmbeddedModel:
             model = OpenAIModel(
                 name=server.model,
                 base_url=server.base_url,
+                socket_path=server.socket_path,
                 api_key=server.api_key,
                 settings=with_scaled_timeout(self._settings),
                 supports_prefill=True,

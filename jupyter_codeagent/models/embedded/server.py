@@ -1,7 +1,8 @@
 """The process of the embedded model: ``python -m jupyter_codeagent.models.embedded.server``, started by `launcher`.
 
-It listens on loopback only, with a random key that is only in its state file (0600). It outlives the notebook that
-started it, and ends itself after a time without requests.
+It listens on a Unix socket in a directory of the user's, with a random key that is only in its state file (0600).
+It outlives the notebook that started it, and ends itself after a time without requests. With ``--tcp`` it listens
+on loopback, where every user of the machine can connect.
 """
 
 from __future__ import annotations
@@ -16,12 +17,20 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from jupyter_codeagent.models.embedded.memory import machine_memory
 from jupyter_codeagent.models.embedded.speed import read_metrics, record_speed, speed_from_counters
-from jupyter_codeagent.models.embedded.state import ServerState, process_started, read_state, write_state
+from jupyter_codeagent.models.embedded.state import (
+    ServerState,
+    new_socket_path,
+    process_started,
+    read_state,
+    remove_state,
+    write_state,
+)
 from jupyter_codeagent.types.sizes import gigabytes
 
 ERRORS_ONLY = 1
@@ -53,9 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os._exit(0)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    state = ServerState(pid=os.getpid(), started=process_started(os.getpid()))
+    socket_path = "" if options.tcp else new_socket_path(options.state)
+    state = ServerState(pid=os.getpid(), started=process_started(os.getpid()), socket_path=socket_path)
     write_state(options.state, state)
-    serve(options)
+    serve(options, state)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -68,10 +78,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--idle", type=float, required=True)
     parser.add_argument("--needs", type=int, default=0)
+    parser.add_argument("--tcp", action="store_true")
     return parser.parse_args(arguments)
 
 
-def serve(options: argparse.Namespace) -> NoReturn:
+def serve(options: argparse.Namespace, loading: ServerState) -> NoReturn:
     """Load the model, write the state file, and serve until the process is idle."""
     import xllamacpp
 
@@ -80,18 +91,13 @@ def serve(options: argparse.Namespace) -> NoReturn:
         print(f"{CAUSE_MARKER}{problem}", file=sys.stderr, flush=True)
         exit_now(options.state, 1)
     try:
-        server = xllamacpp.Server(server_parameters(options, key))
+        server = xllamacpp.Server(server_parameters(options, [key], socket_path=loading.socket_path))
     except Exception as error:  # noqa: BLE001  # any C++ exception; its text becomes the last line of the log
         print(f"llama.cpp cannot load {options.weights.name}: {error}", file=sys.stderr, flush=True)
         exit_now(options.state, 1)
     signal.signal(signal.SIGTERM, lambda *_: exit_now(options.state, 0))
-    state = ServerState(
-        pid=os.getpid(),
-        started=process_started(os.getpid()),
-        url=str(server.listening_address),
-        key=key,
-        model=options.model,
-    )
+    url = "http://127.0.0.1" if loading.socket_path else str(server.listening_address)
+    state = replace(loading, url=url, key=key, model=options.model)
     write_state(options.state, state)
     watch(state, options.state, options.idle)
     exit_now(options.state, 0)
@@ -120,8 +126,10 @@ def cached_tokens(context_tokens: int) -> int:
     return context_tokens + SHARED_TOKENS
 
 
-def server_parameters(options: argparse.Namespace, key: str) -> Any:
-    """Return llama.cpp's parameters: loopback, a key, no web page, no endpoint that exposes prompts."""
+def server_parameters(
+    options: argparse.Namespace, keys: Sequence[str], *, socket_path: str = "", port: int = 0
+) -> Any:
+    """Return llama.cpp's parameters: a socket or loopback, keys, no web page, no endpoint that exposes prompts."""
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
@@ -134,9 +142,9 @@ def server_parameters(options: argparse.Namespace, key: str) -> Any:
     parameters.n_ctx = cached_tokens(options.context)
     parameters.kv_unified_per_slot = options.context
     parameters.cpuparams.n_threads = options.threads or physical_cores()
-    parameters.hostnames = ["127.0.0.1"]
-    parameters.port = 0
-    parameters.api_keys = [key]
+    parameters.hostnames = [socket_path or "127.0.0.1"]
+    parameters.port = port
+    parameters.api_keys = list(keys)
     parameters.cors_origins = ""
     parameters.ui = False
     parameters.endpoint_slots = False
@@ -168,7 +176,7 @@ def watch(state: ServerState, file: Path, idle_s: float) -> None:
             with lock.acquire(timeout=0):
                 if activity(state, file) == seen:
                     save_speed(state, file)
-                    file.unlink(missing_ok=True)
+                    remove_state(file, state)
                     return
         except Timeout:
             used_at = time.monotonic()  # another process is about to use it
@@ -204,7 +212,7 @@ def exit_now(file: Path, status: int) -> NoReturn:
     """End the process at once: a normal exit of llama.cpp would wait for a running request."""
     state = read_state(file)
     if state is not None and state.pid == os.getpid():
-        file.unlink(missing_ok=True)
+        remove_state(file, state)
     os._exit(status)
 
 

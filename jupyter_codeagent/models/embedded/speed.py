@@ -74,6 +74,7 @@ def read_metrics(state: ServerState, *, timeout_s: float) -> dict[str, float]:
     OSError, http.client.HTTPException
         The server does not answer in time.
     """
-    answer = http_request(f"{state.url}/metrics", api_key=state.key, timeout_s=timeout_s)
+    url = f"{state.url}/metrics"
+    answer = http_request(url, api_key=state.key, timeout_s=timeout_s, socket_path=state.socket_path)
     lines = answer.body.decode("utf-8", "replace").splitlines()
     return {found[1]: float(found[2]) for line in lines if (found := _METRIC.fullmatch(line))}

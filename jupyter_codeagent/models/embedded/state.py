@@ -5,13 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
+import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from platformdirs import user_state_path
 
 STATE_DIR_VARIABLE = "CODEAGENT_STATE_DIR"
+MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
+"""Bytes of an AF_UNIX address (unix(7), sys/un.h), without the terminating zero."""
+SOCKET_SUFFIX = ".sock"
+"""llama.cpp takes a name without it for a host."""
+SOCKET_DIRECTORY = "codeagent-model-"
+"""Beginning of the name of the directory for a socket that cannot be beside the state file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +32,9 @@ class ServerState:
     started: str
     """`process_started` of the pid, so that a reused pid is not taken for the server."""
     url: str = ""
-    """Address, ``http://127.0.0.1:PORT``; empty while the weights are loading."""
+    """Address, ``http://127.0.0.1:PORT``, or ``http://127.0.0.1`` for a socket; empty while the weights load."""
+    socket_path: str = ""
+    """Unix socket that it listens on; empty for one that listens on the port."""
     key: str = field(default="", repr=False)
     model: str = ""
 
@@ -47,6 +59,45 @@ def _boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return os.uname().nodename
+
+
+def new_socket_path(file: Path) -> str:
+    """Return a path for the Unix socket of a server: beside its state file, or in a private directory if need be.
+
+    The directory is the user's alone, so that nobody else can connect: connections that say nothing would keep all
+    threads of the server. Not every file system has sockets, and their paths are short.
+    """
+    path = file.with_suffix(SOCKET_SUFFIX)
+    path.unlink(missing_ok=True)
+    if len(os.fsencode(path)) <= MAX_SOCKET_PATH and _can_bind(path):
+        return str(path)
+    private = tempfile.mkdtemp(prefix=SOCKET_DIRECTORY)
+    if len(os.fsencode(f"{private}/s{SOCKET_SUFFIX}")) > MAX_SOCKET_PATH:  # a long TMPDIR
+        os.rmdir(private)
+        private = tempfile.mkdtemp(prefix=SOCKET_DIRECTORY, dir="/tmp")
+    return f"{private}/s{SOCKET_SUFFIX}"
+
+
+def _can_bind(path: Path) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX) as trial:
+            trial.bind(str(path))
+    except OSError:
+        return False
+    path.unlink()
+    return True
+
+
+def remove_state(file: Path, state: ServerState) -> None:
+    """Remove the state file of an ended server, and its socket with a directory made for it on this machine."""
+    file.unlink(missing_ok=True)
+    path = Path(state.socket_path)
+    if path == file.with_suffix(SOCKET_SUFFIX):
+        path.unlink(missing_ok=True)
+    elif state.socket_path and is_ours(state):
+        with suppress(OSError):  # another process removes it as well
+            path.unlink()
+            path.parent.rmdir()
 
 
 def write_state(file: Path, state: ServerState) -> None:

@@ -6,12 +6,11 @@ import asyncio
 import json
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -25,14 +24,17 @@ from jupyter_codeagent.models.embedded.launcher import (
     start_limit_s,
     stop_embedded,
 )
+from jupyter_codeagent.models.embedded.model import EmbeddedModel
 from jupyter_codeagent.models.embedded.server import LOG_LIMIT_BYTES
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed
 from jupyter_codeagent.models.embedded.speed import measured_speed
-from jupyter_codeagent.models.embedded.state import process_started, state_directory
+from jupyter_codeagent.models.embedded.state import SOCKET_DIRECTORY, process_started, state_directory
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.resolver import ModelResolver
+from jupyter_codeagent.models.simple_http import http_request
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, WeightsError
+from jupyter_codeagent.types.messages import CompletionRequest, Message
 
 TESTS = Path(__file__).parents[2]
 
@@ -54,18 +56,24 @@ def start(settings: ModelSettings) -> RunningServer:
 
 def ask(server: RunningServer, body: object = None, key: str | None = None) -> int:
     """HTTP status of a request."""
-    data = None if body is None else json.dumps(body).encode()
-    headers = {"Authorization": f"Bearer {server.api_key if key is None else key}"}
-    try:
-        with urlopen(Request(f"{server.base_url}/models", data, headers), timeout=10) as answer:
-            return int(answer.status)
-    except HTTPError as error:
-        error.close()
-        return error.code
+    return http_request(
+        f"{server.base_url}/models",
+        api_key=server.api_key if key is None else key,
+        json_body=None if body is None else json.dumps(body).encode(),
+        timeout_s=10,
+        socket_path=server.socket_path,
+    ).status
 
 
 def is_running(server: RunningServer) -> bool:
     return process_started(server.pid) != ""
+
+
+def ports_of(pid: int) -> int:
+    """Sockets of the process that listen on a port."""
+    inodes = {os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(row[3] == "0A" and f"socket:[{row[9]}]" in inodes for row in rows)
 
 
 def eventually(condition: Callable[[], bool], within_s: float = 60.0) -> bool:
@@ -77,14 +85,78 @@ def eventually(condition: Callable[[], bool], within_s: float = 60.0) -> bool:
     return True
 
 
-def test_it_answers_on_loopback_with_its_key_only(settings: ModelSettings) -> None:
+def test_it_answers_on_a_socket_of_the_users_alone_with_its_key_only(settings: ModelSettings) -> None:
     server = start(settings)
+    path = Path(server.socket_path)
 
-    assert server.base_url.startswith("http://127.0.0.1:")
-    assert server.base_url.endswith("/v1")
+    assert path.is_socket()
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert ports_of(server.pid) == 0
+    assert server.base_url == "http://127.0.0.1/v1"
     assert server.model == "own"
     assert ask(server) == 200
     assert ask(server, key="guessed") == 401
+    stop_embedded()
+    assert not path.exists()
+    assert not path.parent.name.startswith(SOCKET_DIRECTORY) or not path.parent.exists()
+
+
+def test_its_socket_is_beside_the_state_file_where_the_path_is_short_enough(
+    settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="ca-") as directory:
+        monkeypatch.setenv("CODEAGENT_STATE_DIR", directory)
+        server = start(settings)
+        assert Path(server.socket_path).parent == Path(directory)
+        os.kill(server.pid, signal.SIGKILL)
+        assert eventually(lambda: not is_running(server))
+        again = start(settings)
+        assert (ask(again), again.socket_path) == (200, server.socket_path)
+        stop_embedded()
+        assert not Path(server.socket_path).exists()
+
+
+def test_what_a_killed_server_has_left_of_a_socket_elsewhere_goes_with_the_next_start(
+    settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="ca-") as directory:
+        monkeypatch.setenv("TMPDIR", directory)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        monkeypatch.setenv("CODEAGENT_STATE_DIR", f"{directory}/{'long' * 30}")
+        server = start(settings)
+        assert Path(server.socket_path).parent.parent == Path(directory)
+        os.kill(server.pid, signal.SIGKILL)
+        assert eventually(lambda: not is_running(server))
+        start(replace(settings, context_tokens=4096))
+        assert not Path(server.socket_path).parent.exists()
+        stop_embedded()
+        assert not list(Path(directory).glob(f"{SOCKET_DIRECTORY}*"))
+
+
+def test_it_listens_on_a_port_for_programs_that_know_no_sockets(
+    settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEAGENT_EMBEDDED_TRANSPORT", "tcp")
+    server = start(settings)
+
+    assert server.base_url.startswith("http://127.0.0.1:")
+    assert server.socket_path == ""
+    assert (ask(server), ask(server, key="guessed")) == (200, 401)
+
+
+def test_the_client_of_the_model_connects_to_the_socket(
+    settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GGML_FAKE_REPLY", "the reply")
+    request = CompletionRequest(messages=(Message(role="user", content="Hi"),), max_tokens=16)
+
+    async def reply() -> str:
+        model = EmbeddedModel(settings)
+        said = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
+        await model.close()
+        return said.text
+
+    assert asyncio.run(reply()).split() == ["the", "reply"]
 
 
 def test_a_running_server_is_used_again(settings: ModelSettings) -> None:
@@ -244,7 +316,8 @@ def test_the_key_stands_in_the_private_state_file_and_nowhere_else(
     assert server.api_key.encode() not in environment + arguments
     assert b"key-of-the-user" not in environment
     assert b"CODEAGENT_STATE_DIR" in environment
-    holders = [file for file in state_directory().iterdir() if server.api_key.encode() in file.read_bytes()]
+    files = [file for file in state_directory().iterdir() if file.is_file()]
+    holders = [file for file in files if server.api_key.encode() in file.read_bytes()]
     assert [file.suffix for file in holders] == [".json"]
     assert holders[0].stat().st_mode & 0o777 == 0o600
 
