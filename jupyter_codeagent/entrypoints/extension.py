@@ -12,6 +12,7 @@ from jupyter_codeagent.entrypoints.magic import AgentMagics
 from jupyter_codeagent.entrypoints.pending_guard import PendingGuard
 from jupyter_codeagent.entrypoints.question_mark import QuestionMarks
 from jupyter_codeagent.entrypoints.subcommands import SUBCOMMANDS
+from jupyter_codeagent.sandbox.parent_end import sweep_after_parent
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.session.wiring import new_session
 from jupyter_codeagent.settings.config import CodeAgent
@@ -39,6 +40,7 @@ def load(shell: Any) -> None:
     atexit.register(session.close, tell_pages=False)
     _loaded[id(shell)] = (session, magics, guard, questions, completer)
     shell.events.register("post_execute", session.variables_view.cell_ran)
+    sweep_after_parent()
     session.warm()
 
 
