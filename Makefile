@@ -13,13 +13,14 @@
 # make release      the same with a bill of materials and checksums, checked; publishes nothing
 # make install-check   both installed into empty environments beside old and new packages, used, uninstalled: a table (an hour)
 # make jupyter-ai-check   the agent in a chat of Jupyter AI 3, installed into an environment of its own (two minutes)
+# make hub-check       a JupyterHub with two users of this machine, who attack each other (four minutes, as root)
 # A second call reuses what is there. Nothing stays running; beside Debian packages (make test) nothing is left outside
 # this checkout and the caches.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check jupyter-ai-check weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check jupyter-ai-check hub-check weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -108,6 +109,12 @@ $(JUPYTER_AI)/.installed: $(VENV)/.test
 	$(PYTHON) -m venv $(JUPYTER_AI)/env
 	$(JUPYTER_AI)/env/bin/python -m pip install --disable-pip-version-check --quiet . pandas "jupyter-ai>=3.2,<4"
 	touch $@
+
+# Makes two users of this machine, codeagent-a and codeagent-b, and removes them.
+hub-check: $(VENV)/.test
+	.ci/install-system-packages bubblewrap
+	.ci/make-hub-environment
+	pytest tests/hub
 
 weights: $(VENV)/.demo
 	jupyter codeagent models fetch >/dev/null

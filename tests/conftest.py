@@ -20,7 +20,7 @@ settings.register_profile("explore", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 HERE = Path(__file__).parent
-ORDER = ("contract", "unit", "model", "integration", "sandbox", "endurance", "e2e")
+ORDER = ("contract", "unit", "model", "integration", "sandbox", "endurance", "hub", "e2e")
 """What fails fast comes first; the embedded model, the longest piece, is begun early; browser tests come last: in a
 process in which Playwright runs no `asyncio.run` works."""
 TOGETHER = ("contract", "unit", "sandbox")
