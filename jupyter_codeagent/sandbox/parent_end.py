@@ -24,6 +24,7 @@ KERNEL_END_LIMIT_S = 30.0
 SANDBOX_END_S = 1.0
 """Its sandboxes die with it, and hold their files a moment longer."""
 POLL_S = 0.1
+FORWARDED = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME")
 MODULE = "jupyter_codeagent.sandbox.parent_end"
 
 _watched: set[int] = set()
@@ -47,7 +48,7 @@ def _wait(descriptor: int) -> None:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     poll.poll()
-    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ}
+    kept = {name: os.environ[name] for name in FORWARDED if name in os.environ}
     subprocess.Popen(
         [sys.executable, "-P", "-m", MODULE, str(os.getpid())],
         env=kept,
