@@ -99,9 +99,15 @@ def build_parser() -> argparse.ArgumentParser:
         "models", help="list the models that were found and those that could run here; fetch one of these"
     )
     models.add_argument(
-        "action", nargs="?", choices=["list", "fetch", "stop"], default="list", help="stop: end embedded models"
+        "action",
+        nargs="?",
+        choices=["list", "fetch", "stop", "serve"],
+        default="list",
+        help="stop: end embedded models; serve: one server for all users of this machine (docs/hub.md)",
     )
-    models.add_argument("name", nargs="?", default="", help="one of the catalogue, for list and fetch")
+    models.add_argument("name", nargs="?", default="", help="one of the catalogue, for list, fetch and serve")
+    models.add_argument("--port", type=int, default=0, help="of loopback, for serve")
+    models.add_argument("--keys", type=Path, metavar="FILE", help="lines USER KEY, for serve")
     models.set_defaults(command=models_command)
 
     history = commands.add_parser("history", help="list, search, show and export runs")
@@ -294,6 +300,17 @@ def models_command(options: argparse.Namespace) -> int:
             _progress(note)
         print(fetch_weights_with_bar(weights.model))
         _progress(f"use it: %agent use {EMBEDDED_PREFIX}{weights.model}")
+    elif options.action == "serve":
+        from dataclasses import replace
+
+        from jupyter_codeagent.models.embedded.shared import serve_shared
+
+        if not options.port or options.keys is None:
+            raise UsageError("serve needs --port PORT and --keys FILE, with a line USER KEY for each user.")
+        settings, name = _settings().model, options.name.removeprefix(EMBEDDED_PREFIX)
+        if name:
+            settings = replace(settings, model=f"{EMBEDDED_PREFIX}{name}")
+        serve_shared(settings, port=options.port, keys_file=options.keys, report=_progress)
     elif options.action == "stop":
         from jupyter_codeagent.models.embedded.launcher import stop_embedded
 

@@ -50,12 +50,13 @@ def within(policy: Policy, settings: Settings, chosen: Collection[str] = ()) -> 
 def _within_servers(policy: Policy, model: ModelSettings) -> ModelSettings:
     """Return the settings with a server that is allowed, and a model that goes with it.
 
-    The administrator's servers are confirmed, and the first of them gets a key that names no server.
+    The administrator's servers are configured, and the first of them gets a key that names no server. A port of this
+    machine is not enough to know one by: while it is down, any user could listen there.
     """
     rule, models = policy.rules.get("base_url"), listed(policy.rules.get("model", []))
     servers = [address for address in listed(rule) if address != EMBEDDED] if rule is not None else []
     named = (*servers, *models)
-    model = replace(model, configured=(*named, *model.configured), allowed=(*model.allowed, *named))
+    model = replace(model, configured=(*named, *model.configured))
     if rule is None:
         return model
     base_url = _allowed_server(model, listed(rule))

@@ -15,7 +15,7 @@ from model_server import ModelServer, Reply, serving
 from policies import ruled
 from traitlets.config import Config
 
-from jupyter_codeagent.models import discovery, keys, servers
+from jupyter_codeagent.models import discovery, keys, owners, servers
 from jupyter_codeagent.models.admission import address_to_confirm, admit, admit_registered
 from jupyter_codeagent.models.discovery import list_models, predict_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_address
@@ -225,7 +225,7 @@ def test_what_the_administrator_names_needs_no_yes_and_comes_first(monkeypatch: 
     monkeypatch.setattr(configuration, "initial_environ", lambda: {"CODEAGENT_BASE_URL": "https://b.example"})
     capped = within(ruled({"base_url": API}), CodeAgent().settings()).model
     assert capped.configured == (API, "https://b.example")
-    assert capped.allowed == (API,)
+    assert admit(API, capped) is None
     assert key_for(API, capped, {"CODEAGENT_API_KEY": KEY}) == KEY
 
 
@@ -244,6 +244,20 @@ def test_where_the_administrator_names_the_servers_no_yes_and_no_configuration_a
         with pytest.raises(ForbiddenServerError, match=r"'theirs' of another package \(its:Model\) is not allowed"):
             admit_registered("theirs", "its:Model", replace(also, configured=("theirs",)))
     assert admit(API, settings) is None
+
+
+@pytest.mark.parametrize(("uid", "trusted"), [(0, True), (999, True), (54321, False)])
+def test_another_user_who_listens_in_place_of_the_administrators_server_gets_nothing(
+    monkeypatch: pytest.MonkeyPatch, uid: int, trusted: bool
+) -> None:
+    url = "http://127.0.0.1:9000/v1"
+    monkeypatch.setattr(owners, "find_owners", lambda *_: frozenset({uid}))
+    capped = within(ruled({"base_url": url}), CodeAgent().settings()).model
+    if trusted:
+        assert admit(url, capped) == frozenset({uid})
+    else:
+        with pytest.raises(UnconfirmedServerError, match="nothing was sent to it"):
+            admit(url, capped)
 
 
 def test_servers_that_may_be_used_unasked_are_read_from_the_environment_of_the_start_alone(
