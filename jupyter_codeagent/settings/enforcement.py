@@ -50,8 +50,8 @@ def within(policy: Policy, settings: Settings, chosen: Collection[str] = ()) -> 
 def _within_servers(policy: Policy, model: ModelSettings) -> ModelSettings:
     """Return the settings with a server that is allowed, and a model that goes with it.
 
-    The administrator's servers are configured, and the first of them gets a key that names no server. A port of this
-    machine is not enough to know one by: while it is down, any user could listen there.
+    The administrator's servers are configured, and the first of them gets a key that names no server. A port of
+    this machine is not enough to know one by: while it is down, any user could listen there.
     """
     rule, models = policy.rules.get("base_url"), listed(policy.rules.get("model", []))
     servers = [address for address in listed(rule) if address != EMBEDDED] if rule is not None else []

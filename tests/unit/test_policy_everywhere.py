@@ -321,6 +321,7 @@ VARIABLE_WAYS = {
     "CODEAGENT_ALLOW_SERVERS": "the environment",
     "CODEAGENT_SHARING": NO_SETTINGS,
     "CODEAGENT_HEADLESS": "it says that nobody can be asked, which makes every answer a no",
+    "CODEAGENT_EMBEDDED_TRANSPORT": "it is how the embedded server is reached",
     "CODEAGENT_STATE_DIR": "it is where the embedded server notes that it runs",
     **dict.fromkeys(
         ("CODEAGENT_API_KEY", "OPENAI_API_KEY", "CODEAGENT_GATEWAY_TOKEN", "CODEAGENT_MCP_TOKEN"), "it is a secret"

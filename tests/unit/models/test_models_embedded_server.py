@@ -26,7 +26,7 @@ ARGUMENTS = ["--state", "s.json", "--weights", "w.gguf", "--model", "small", "--
 
 
 def test_llama_cpp_gets_loopback_a_key_and_nothing_that_shows_prompts() -> None:
-    parameters = server_parameters(parse([*ARGUMENTS, "--threads", "0"]), "key")
+    parameters = server_parameters(parse([*ARGUMENTS, "--threads", "0"]), ["key"])
 
     assert list(parameters.hostnames) == ["127.0.0.1"]
     assert parameters.port == 0
@@ -39,7 +39,7 @@ def test_llama_cpp_gets_loopback_a_key_and_nothing_that_shows_prompts() -> None:
 
 
 def test_candidates_share_one_cache_and_a_run_has_the_context_that_was_asked_for() -> None:
-    parameters = server_parameters(parse([*ARGUMENTS, "--threads", "0"]), "key")
+    parameters = server_parameters(parse([*ARGUMENTS, "--threads", "0"]), ["key"])
 
     assert parameters.n_parallel == SLOTS >= Settings().max_candidates - 1
     assert parameters.kv_unified
@@ -50,7 +50,7 @@ def test_candidates_share_one_cache_and_a_run_has_the_context_that_was_asked_for
 def test_threads_that_were_asked_for_are_taken() -> None:
     options = parse([*ARGUMENTS, "--threads", "3"])
 
-    assert server_parameters(options, "key").cpuparams.n_threads == 3
+    assert server_parameters(options, ["key"]).cpuparams.n_threads == 3
 
 
 @pytest.mark.parametrize(
