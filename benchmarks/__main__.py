@@ -23,6 +23,7 @@ from benchmarks import (
     tokens,
     tools,
     transfer,
+    users,
 )
 from benchmarks.origin import commit, machine
 
@@ -41,6 +42,7 @@ ALL = {
     "tools": tools.run,
     "mcp": mcp_calls.run,
     "databases": databases.run,
+    "users": users.run,
 }
 OUTPUT = Path("build/benchmarks.json")
 """Figures worth keeping are copied to benchmarks/results by hand, with their date."""

@@ -38,6 +38,11 @@ class Account:
     gid: int
     home: Path
 
+    @property
+    def key(self) -> str:
+        """The key of the model server that this user has."""
+        return f"key-of-the-user-{self.name}"
+
     def python(self, source: str, *arguments: str, timeout_s: float = 60) -> str:
         """What a program prints that runs as this user, with nothing of ours in its environment."""
         done = subprocess.run(
@@ -244,9 +249,10 @@ c.JupyterHub.load_roles = [
 c.Spawner.default_url = "/lab"
 c.Spawner.cmd = [given["environment"] + "/bin/jupyterhub-singleuser"]
 c.Spawner.args = ["--KernelManager.transport=ipc", "--LabApp.expose_app_in_browser=True"]
-c.Spawner.environment = given["variables"]
+keys = given["keys"]
+c.Spawner.environment = {{**given["variables"], "CODEAGENT_API_KEY": lambda spawner: keys[spawner.user.name]}}
 """
-"""As docs/hub.md has it: kernels on Unix sockets, since everybody can read from a kernel's ports."""
+"""As docs/hub.md has it: a key for each user, and kernels on Unix sockets, since everybody can read from ports."""
 
 
 @contextmanager
@@ -260,6 +266,7 @@ def running_hub(
         **{"users": [user.name for user in users], "url": url, "hub_url": hub_url, "proxy_url": proxy_url},
         **{"proxy": [str(PROXY)], "proxy_token": secrets.token_hex(16), "work": str(work), "token": token},
         **{"environment": str(ENVIRONMENT), "variables": dict(variables)},
+        "keys": {user.name: user.key for user in users},
     }
     file, log = work / "jupyterhub_config.py", work / "hub.log"
     file.write_text(CONFIGURATION.format(given=json.dumps(given)) + configuration, encoding="utf-8")

@@ -73,6 +73,7 @@ def test_both_ask_at_once_and_each_has_their_own_result_and_history(
 ) -> None:
     shared_model.choose = sums
     servers = [hub.start_server(account) for account in both]
+    shared_model.headers.clear()
     with servers[0].kernel() as a, servers[1].kernel() as b:
         asked = [ask(a, 1, "the sum of a"), ask(b, 2, "the sum of b")]
         shown = [kernel.wait(msg_id) for kernel, msg_id in zip((a, b), asked, strict=True)]
@@ -81,6 +82,8 @@ def test_both_ask_at_once_and_each_has_their_own_result_and_history(
         for server, letter in zip(servers, "ab", strict=True):
             prompts = [run["prompt"] for run in server.request("/jupyter-codeagent/runs")["runs"]]
             assert [prompt for prompt in prompts if prompt.startswith("the sum of")] == [f"the sum of {letter}"]
+    used = {headers.get("authorization") for headers in shared_model.headers}
+    assert used == {f"Bearer {account.key}" for account in both}, "each with their own key"
     address = f"{servers[0].prefix}/jupyter-codeagent/runs"
     assert hub.request(address, token=servers[1].token, ok=(403, 404)) in (403, 404)
 
@@ -233,14 +236,13 @@ def test_no_token_or_key_is_in_a_log_or_in_the_arguments_of_a_process(
     shared_model.choose = sums
     server = hub.start_server(both[0])
     with server.kernel() as kernel:
-        kernel.run("import os\nos.environ['CODEAGENT_API_KEY'] = 'key-of-the-model-server'")
         assert "1001" in kernel.wait(ask(kernel, 1, "with a key"))
         server.request("/jupyter-codeagent/runs")
         keys = {line.split("=")[1] for line in kernel.run("!env | grep _TOKEN=").split() if "=" in line}
         assert keys
         lines = [line for one in both for line in one.processes().values()]
     log = hub.log.read_text(errors="replace")
-    for key in {"key-of-the-model-server", hub.token, server.token, *keys}:
+    for key in {both[0].key, hub.token, server.token, *keys}:
         assert key not in log
         assert not any(key in line for line in lines)
     assert "/jupyter-codeagent/" in log
