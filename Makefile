@@ -114,7 +114,7 @@ $(JUPYTER_AI)/.installed: $(VENV)/.test
 hub-check: $(VENV)/.test
 	.ci/install-system-packages bubblewrap
 	.ci/make-hub-environment
-	pytest tests/hub
+	CODEAGENT_HUB=1 pytest tests/hub
 
 weights: $(VENV)/.demo
 	jupyter codeagent models fetch >/dev/null

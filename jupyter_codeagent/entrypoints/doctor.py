@@ -115,8 +115,8 @@ def check_directories(environ: Mapping[str, str]) -> Check:
     refused = {name: path for name, path in places.items() if not is_writable(path)}
     if not refused:
         return Check(name="directories", state="ok", text=f"all can be written, as {places['JUPYTER_DATA_DIR']}")
-    scratch = Path(tempfile.gettempdir()) / "jupyter"
-    elsewhere = " ".join(f"{name}={scratch / name.split('_')[1].lower()}" for name in refused)
+    # Another user of the machine could have made a directory of a fixed name below /tmp first.
+    elsewhere = " ".join(f"{name}=$(mktemp -d)" for name in refused)
     return Check(
         name="directories",
         state="NOT OK",

@@ -65,7 +65,7 @@ def test_directories_that_cannot_be_written_are_named_with_the_variable_that_mov
     check = doctor.check_directories({"CODEAGENT_STATE_DIR": str(tmp_path / "file" / "state")})
     assert check.state == "NOT OK"
     assert check.text == f"cannot be written: {tmp_path}/file/runtime, {tmp_path}/file/state"
-    assert check.help[0].startswith("export JUPYTER_RUNTIME_DIR=/")
+    assert check.help[0].startswith("export JUPYTER_RUNTIME_DIR=$(mktemp -d) ")
     assert " XDG_STATE_HOME=/" in check.help[0]
 
 
