@@ -6,6 +6,7 @@ import json
 import os
 import pwd
 import secrets
+import signal
 import socket
 import subprocess
 import time
@@ -289,6 +290,17 @@ def running_hub(
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            end_proxy(proxy_url)
+
+
+def end_proxy(api_url: str) -> None:
+    """End the proxy: where `node` is a script that starts the real one, the hub ends only the script."""
+    port = api_url.rpartition(":")[2]
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            command = (entry / "cmdline").read_text().split("\0") if entry.name.isdigit() else []
+            if str(PROXY) in command and port in command:
+                os.kill(int(entry.name), signal.SIGKILL)
 
 
 def wait_for_hub(hub: Hub) -> None:

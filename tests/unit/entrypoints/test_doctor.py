@@ -66,7 +66,7 @@ def test_directories_that_cannot_be_written_are_named_with_the_variable_that_mov
     assert check.state == "NOT OK"
     assert check.text == f"cannot be written: {tmp_path}/file/runtime, {tmp_path}/file/state"
     assert check.help[0].startswith("export JUPYTER_RUNTIME_DIR=$(mktemp -d) ")
-    assert " XDG_STATE_HOME=/" in check.help[0]
+    assert " XDG_STATE_HOME=$(mktemp -d)" in check.help[0]
 
 
 def test_in_a_home_that_is_read_only_one_variable_moves_all_of_jupyter(
