@@ -56,7 +56,8 @@ lab: $(VENV)/.demo weights
 		$(if $(filter 0,$(shell id -u)),--allow-root)
 
 test test-ci test-all: $(VENV)/.test weights
-	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql)
+	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql default-jre-headless)
+	$(if $(CI),$(BIN)/python -m pip install --disable-pip-version-check --quiet --group spark)
 	.ci/install-system-packages chromium-headless-shell || .ci/install-system-packages chromium
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
 	MAKE=make .ci/test $(patsubst test-%,%,$(filter-out test,$@))

@@ -615,6 +615,208 @@ OF_DIALECT = {
     """,
 }
 OF_DIALECT["mysql"] = OF_DIALECT["mariadb"]
+OF_DIALECT["spark"] = """
+    SELECT * FROM default.people
+    SELECT * FROM spark_catalog.default.people
+    SELECT email FROM spark_catalog.default.people
+    SELECT default.people.email FROM default.people
+    SELECT * FROM `default`.`people`
+    SELECT * FROM default . people
+    SELECT * FROM default./**/people
+    SELECT * FROM `default.people`
+    SELECT * FROM global_temp.letters
+    SELECT * FROM system.information_schema.tables
+    SELECT * FROM `secrets`
+    SELECT * FROM `people`, `secrets`
+    SELECT * FROM "secrets"
+    SELECT * FROM csv.`/etc/passwd`
+    SELECT * FROM text.`/etc/passwd`
+    SELECT * FROM parquet.`/tmp/x`
+    SELECT * FROM json.`/tmp/x`
+    SELECT * FROM binaryFile.`/etc/passwd`
+    SELECT * FROM delta.`/tmp/x`
+    SELECT * FROM jdbc.`x`
+    SELECT * FROM text.`file:///etc/passwd`
+    SELECT * FROM `text`.`/etc/passwd`
+    SELECT * FROM TEXT . `/etc/passwd`
+    SELECT * FROM read_files('/etc/passwd')
+    SELECT * FROM read_kafka(bootstrapServers => 'x')
+    SELECT * FROM cloud_files('/x', 'json')
+    SELECT * FROM identifier('secrets')
+    SELECT identifier('email') FROM people
+    SELECT * FROM IDENTIFIER('sec' || 'rets')
+    SELECT identifier('told')(city) FROM people
+    EXECUTE IMMEDIATE 'SELECT * FROM secrets'
+    SELECT java_method('java.lang.System', 'getProperty', 'user.home')
+    SELECT reflect('java.lang.System', 'getenv', 'HOME')
+    SELECT try_reflect('java.lang.System', 'getenv', 'HOME')
+    SELECT `reflect`('java.lang.System', 'getenv', 'HOME')
+    SELECT REFLECT ('java.lang.System', 'exit', 1)
+    SELECT reflect/**/('java.lang.Runtime', 'getRuntime')
+    SELECT city FROM people WHERE reflect('java.lang.System', 'getenv', 'HOME') = 'x'
+    SELECT aggregate(array(1), 0, (a, x) -> reflect('java.lang.System', 'exit', 1))
+    SELECT filter(array('a'), x -> told(x) = 'a')
+    SELECT exists(array('a'), x -> x = (SELECT max(word) FROM secrets))
+    SELECT input_file_name()
+    SELECT input_file_block_start(), input_file_block_length()
+    SELECT current_user
+    SELECT current_user()
+    SELECT session_user()
+    SELECT user()
+    SELECT current_catalog()
+    SELECT current_database()
+    SELECT current_schema()
+    SELECT current_metastore()
+    SELECT version()
+    SELECT current_path()
+    SELECT system.builtin.abs(1)
+    SELECT builtin.reflect('java.lang.System', 'getenv', 'HOME')
+    SELECT default.told('x')
+    SELECT spark_catalog.default.told('x')
+    SELECT session.told('x')
+    SELECT system.session.told('x')
+    SELECT secret('scope', 'key')
+    SELECT try_secret('scope', 'key')
+    SELECT ai_query('model', city) FROM people
+    SELECT http_request('GET', 'http://127.0.0.1')
+    SELECT * FROM sql_keywords()
+    SELECT * FROM collations()
+    SELECT * FROM python_worker_logs()
+    SELECT * FROM variant_explode(parse_json('[]'))
+    SELECT assert_true(false, city) FROM people
+    SELECT raise_error(city) FROM people
+    SELECT xpath_string('<a>b</a>', 'a')
+    SELECT aes_decrypt(city, 'k') FROM people
+    SELECT repeat('x', 2000000000)
+    SELECT space(2000000000)
+    SELECT array_repeat('x', 2000000000)
+    SELECT sequence(1, 2000000000)
+    SELECT explode(sequence(1, 2000000000))
+    SELECT stack(2000000000, 1)
+    SELECT format_string('%2000000000d', 1)
+    SELECT printf('%2000000000d', 1)
+    SELECT format_number(1, 2000000000)
+    SELECT randstr(2000000000)
+    SELECT histogram_numeric(n, 2000000000) FROM trips
+    SELECT '${env:HOME}'
+    SELECT '${spark.app.id}', city FROM people
+    SELECT ${env:HOME}
+    SELECT city AS `${env:HOME}` FROM people
+    SELECT "${system:user.home}"
+    SELECT '${hiveconf:x}'
+    SELECT * FROM ${spark.x}
+    SELECT '$/**/{env:HOME}', ${x}
+    SELECT {trips}
+    SELECT * FROM {secrets}
+    SELECT * FROM `{secrets}`
+    SELECT {people.__class__}
+    SELECT {0}
+    SELECT city FROM people WHERE city = :city
+    SELECT city FROM people WHERE city = ?
+    SELECT TRANSFORM(city) USING 'cat' FROM people
+    SELECT TRANSFORM(*) USING 'cat' AS (a) FROM people
+    SELECT transform(city) USING 'cat' AS a FROM people
+    FROM people SELECT TRANSFORM(city) USING 'cat'
+    FROM people MAP city USING 'cat' AS a
+    FROM people REDUCE city USING 'cat'
+    MAP city USING 'cat' FROM people
+    REDUCE city USING 'cat' FROM people
+    SELECT * FROM (FROM people MAP city USING 'cat' AS a)
+    SELECT * FROM (MAP city USING 'cat' AS a FROM people) x
+    WITH x AS (FROM people MAP city USING 'cat' AS a) SELECT * FROM x
+    SELECT city FROM people WHERE city IN (FROM people SELECT TRANSFORM(city) USING 'cat')
+    FROM people INSERT INTO trips SELECT city, 1, NULL
+    FROM people INSERT OVERWRITE DIRECTORY '/tmp/codeagent-never' SELECT *
+    INSERT OVERWRITE DIRECTORY '/tmp/codeagent-never' USING csv SELECT * FROM people
+    INSERT OVERWRITE LOCAL DIRECTORY '/tmp/codeagent-never' SELECT * FROM people
+    INSERT OVERWRITE trips SELECT city, 1, NULL FROM people
+    WITH x AS (SELECT 1) FROM people INSERT INTO trips SELECT city, 1, NULL
+    CREATE TABLE copied USING csv LOCATION '/tmp/codeagent-never' AS SELECT * FROM people
+    CREATE OR REPLACE TEMPORARY VIEW people AS SELECT * FROM secrets
+    CREATE FUNCTION f AS 'x.Y' USING JAR '/tmp/x.jar'
+    CREATE TEMPORARY FUNCTION abs(x INT) RETURNS INT RETURN 1
+    CACHE TABLE people
+    CACHE LAZY TABLE copied AS SELECT * FROM secrets
+    UNCACHE TABLE people
+    CLEAR CACHE
+    REFRESH TABLE people
+    REFRESH '/tmp'
+    ADD JAR '/tmp/x.jar'
+    ADD FILE '/etc/passwd'
+    ADD ARCHIVE '/tmp/x.zip'
+    LIST JARS
+    LOAD DATA INPATH '/etc/passwd' INTO TABLE trips
+    MSCK REPAIR TABLE trips
+    OPTIMIZE trips
+    SET
+    SET spark.sql.ansi.enabled = false
+    SET -v
+    SET VAR x = 1
+    SET TIME ZONE 'UTC'
+    SET CATALOG x
+    RESET
+    USE default
+    USE CATALOG x
+    DECLARE VARIABLE x STRING
+    DROP TEMPORARY VARIABLE x
+    SHOW TABLES
+    SHOW FUNCTIONS
+    SHOW CREATE TABLE people
+    DESCRIBE people
+    DESCRIBE EXTENDED secrets
+    DESC QUERY SELECT * FROM secrets
+    EXPLAIN COST SELECT * FROM secrets
+    ANALYZE TABLE people COMPUTE STATISTICS
+    BEGIN SELECT * FROM secrets; END
+    CALL system.x()
+    DFS -ls /
+    !ls
+    SELECT /*+ BROADCAST(people) */ * FROM people
+    SELECT /*+ REPARTITION(100000) */ * FROM people
+    SELECT /*+ COALESCE(1) */ city FROM people, secrets
+    SELECT * FROM people LATERAL VIEW told(city) t AS x
+    SELECT * FROM people LATERAL VIEW OUTER explode(told(city)) t AS x
+    SELECT * FROM people LATERAL VIEW explode(array((SELECT max(word) FROM secrets))) t AS x
+    SELECT * FROM people, LATERAL (SELECT * FROM secrets)
+    SELECT * FROM people, LATERAL told(city)
+    SELECT * FROM told(TABLE(people))
+    SELECT * FROM explode(TABLE(secrets))
+    SELECT * FROM range(TABLE secrets)
+    SELECT * FROM people VERSION AS OF 1
+    SELECT * FROM people TIMESTAMP AS OF '2024-01-01'
+    SELECT * FROM people FOR VERSION AS OF 1
+    SELECT * FROM `people@v1`
+    SELECT * FROM STREAM people
+    SELECT * FROM STREAM(people)
+    SELECT * FROM people PIVOT (max(city) FOR id IN (1, 2))
+    SELECT * FROM people |> WHERE age > 1
+    FROM people |> SELECT city
+    TABLE people |> JOIN secrets
+    SELECT city FROM people DISTRIBUTE BY city
+    SELECT city FROM people CLUSTER BY city
+    SELECT city FROM people SORT BY (SELECT max(word) FROM secrets)
+    SELECT * FROM people WHERE _metadata.file_path LIKE '%' AND city IN (TABLE secrets)
+    SELECT r'\\', word, ' FROM secrets
+    SELECT R"x", word FROM secrets
+    SELECT x'61', word FROM secrets
+    SELECT N'x', word FROM secrets
+    SELECT 'a\\'', word FROM secrets
+    SELECT 'a\\\\', word FROM secrets
+    SELECT "a", word FROM secrets
+    SELECT 'a' 'b', word FROM secrets
+    SELECT 1 /* /* */ , word FROM secrets */ FROM secrets
+    SELECT * FROM people SEMI JOIN secrets ON true
+    SELECT * FROM people LEFT ANTI JOIN secrets ON true
+    SELECT * FROM people JOIN secrets USING (city)
+    SELECT * FROM people TABLESAMPLE (100 PERCENT), secrets
+    SELECT * FROM VALUES (1), (2) AS t(a), secrets
+    VALUES ((SELECT max(word) FROM secrets))
+    SELECT city COLLATE told FROM people WHERE city IN (SELECT word FROM secrets)
+    SELECT CAST(city AS told) FROM people
+    SELECT city::told FROM people
+    SELECT people:email FROM people
+    SELECT * FROM people NATURAL LEFT JOIN secrets
+"""
 
 
 def statements(listed: str) -> list[str]:

@@ -347,10 +347,9 @@ class RunPreparation:
             raise VariableError(f"{name!r} is a database, which is asked in the kernel alone")
         for name in selection.databases:
             check_switched_on(settings, "tools", f"Asking {name}")
-        databases = {
-            name: self.tools.databases.find(name, variables[name], labels)
-            for name, labels in selection.databases.items()
-        }
+        databases = self.tools.databases.find_all(
+            {name: (variables[name], labels) for name, labels in selection.databases.items()}
+        )
         if databases and options.candidates > 1:
             raise UsageError(NO_DATABASES_WITH_CANDIDATES.format(name=next(iter(databases))))
         called = {**tools, **{name: database.tool for name, database in databases.items()}}

@@ -195,7 +195,7 @@ class _Parts:
 
     def _take(self, name: str, value: Any, wanted: SubsetRequest) -> None:
         engine = engine_of(value)
-        if name in self._named and library_of(value) is not None and not self._is_over_files(name, value, wanted):
+        if name in self._named and self._is_queried(name, value, wanted):
             self._take_database(name, value, wanted)
         elif is_lazy(value):
             plan = make_plan(name, value, wanted, max_bytes=self._max_bytes)
@@ -219,6 +219,11 @@ class _Parts:
             if note := "; ".join(note for note in (part.note, left_out) if note):
                 self._keep(name, used, note)
 
+    def _is_queried(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
+        """Check for what the code asks where it lies, unless the user wants a part of its rows copied."""
+        is_copied = engine_of(value) is not None and wanted.sample is not None
+        return library_of(value) is not None and not is_copied and not self._is_over_files(name, value, wanted)
+
     def _is_over_files(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
         """Check for a DuckDB connection that the sandbox can open itself: views over files, or one file to read."""
         if wanted or not is_lazy(value):
@@ -231,8 +236,8 @@ class _Parts:
 
     def _take_database(self, name: str, value: Any, wanted: SubsetRequest) -> None:
         if wanted.sample is not None or wanted.where is not None:
-            raise VariableError(f"{name!r} is a database, which the code queries: leave --sample and --where out.")
-        if self._is_dry and library_of(value) == "sqlalchemy":
+            raise VariableError(f"{name!r} is queried by the code where it lies: leave --sample and --where out.")
+        if self._is_dry and library_of(value) in ("sqlalchemy", "spark"):
             reason = "a dry run asks no database for its tables; a run would have the code query it"
             self.skipped.append(SkippedVariable(name=name, reason=reason))
         else:

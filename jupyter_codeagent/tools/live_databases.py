@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.tools.databases.servers import READ_ONLY
+from jupyter_codeagent.sandbox.data.engines import library_of
 from jupyter_codeagent.tools.databases.shared import (
     KnownTable,
     SharedTable,
     SharedTables,
     shared_tables,
 )
+from jupyter_codeagent.tools.databases.spark import frame_found, in_braces
 from jupyter_codeagent.tools.databases.statements import require_sqlglot
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.sql import Driver, driver_of
@@ -41,11 +44,14 @@ TITLES = {
     "postgresql": "PostgreSQL",
     "mysql": "MySQL",
     "mariadb": "MariaDB",
+    "spark": "Spark",
 }
 QUERIES: Mapping[StubKind, str] = {
     "duckdb": '{name}.sql("""{sql}""").df()',
     "sqlite3": 'pd.read_sql("""{sql}""", {name})',
     "sqlalchemy": 'pd.read_sql("""{sql}""", {name})',
+    "spark": '{name}.sql("""{sql}""").toPandas()',
+    "spark_frame": '{name}.sparkSession.sql("""{sql}""", {name}={name}).toPandas()',
 }
 NUMBERS = ("INT", "REAL", "FLOAT", "DOUBLE", "NUMERIC", "DECIMAL")
 """Words in the types of numbers."""
@@ -53,6 +59,8 @@ KEYS = ("id", "key", "code", "no", "num", "number")
 MAX_JOINS = 5
 MAX_NAME_CHARS = 60
 MAX_TYPE_CHARS = 40
+Named = Mapping[str, tuple[Any, Sequence[str]]]
+"""Variable -> the connection or DataFrame, and the tables or columns that are named, none for all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +72,15 @@ class LiveDatabase:
     """Its line in the prompt."""
 
     def described(self, summary: VariableSummary) -> VariableSummary:
-        """Return the summary of the connection with the tables that are shared."""
-        return replace(summary, headline=self.headline, bare_headline=self.headline)
+        """Return the summary of the connection with the tables that are shared, and no column beside them."""
+        return replace(summary, headline=self.headline, bare_headline=self.headline, columns=())
 
 
 class LiveDatabases:
     """The databases of a session. The same question has the same function: a yes for all its queries stays one."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[object, SharedTables, Callable[..., Any]]] = {}
+        self._known: dict[str, tuple[object, SharedTables, Driver, Callable[..., Any]]] = {}
         self._connections: dict[str, int] = {}
         """Name -> how many connections it has had."""
         self._asked: dict[int, tuple[ToolStub, int, tuple[str, ...]]] = {}
@@ -89,7 +97,19 @@ class LiveDatabases:
                 found[stub.name] = labels
         return found
 
-    def find(self, name: str, connection: Any, labels: Sequence[str]) -> LiveDatabase:
+    def find_all(self, named: Named) -> dict[str, LiveDatabase]:
+        """Return the databases of one question; a query of Spark may name all of its DataFrames.
+
+        Raises
+        ------
+        UsageError
+        """
+        frames = {name: one for name, one in named.items() if library_of(one[0]) == "spark_frame"}
+        return {name: self.find(name, *one, frames=frames) for name, one in named.items()}
+
+    def find(
+        self, name: str, connection: Any, labels: Sequence[str], *, frames: Named = MappingProxyType({})
+    ) -> LiveDatabase:
         """Return the database with the tables and columns that are named, or all; asks it for their names.
 
         Raises
@@ -109,7 +129,13 @@ class LiveDatabases:
             )
         try:
             driver.check(allow_writes=False)
-            shared = _shared(driver, labels, f"{option}: ")
+            if driver.library == "spark":
+                here = {key: one for key, one in frames.items() if one[0].sparkSession is driver.connection}
+                driver = replace(driver, named={key: frame for key, (frame, _) in here.items()})
+                own = None if library_of(connection) == "spark_frame" else _shared(driver, labels, f"{option}: ")
+                shared = _with_frames(own, here)
+            else:
+                shared = _shared(driver, labels, f"{option}: ")
         except UsageError as problem:
             raise UsageError(str(problem).replace("sql_tool", option, 1)) from problem
         except Exception as problem:
@@ -120,17 +146,19 @@ class LiveDatabases:
         known = self._known.get(name)
         if known is None or known[0] is not connection:
             self._connections[name] = self._connections.get(name, 0) + 1
-        if known is None or known[0] is not connection or known[1] != shared:
-            known = (connection, shared, _query(driver, shared))
+        if known is None or known[0] is not connection or known[1] != shared or not _same(known[2], driver):
+            known = (connection, shared, driver, _query(driver, shared))
             self._known[name] = known
-        # A database in the kernel is the user's alone; a server has others who wait.
+        # A database in the kernel is the user's alone; a server or a cluster has others who wait.
         tool = tool_of(
-            known[2], name=name, policy="ask" if driver.dialect in READ_ONLY else "auto", timeout_s=TIMEOUT_S
+            known[3], name=name, policy="ask" if driver.has_others_waiting else "auto", timeout_s=TIMEOUT_S
         )
-        how = f"Write {QUERIES[driver.library].format(name=name, sql='SELECT …')}"
-        stub = replace(tool.stub, kind=driver.library, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
+        kind = library_of(connection)
+        assert kind is not None
+        how = f"Write {QUERIES[kind].format(name=name, sql='SELECT …')}"
+        stub = replace(tool.stub, kind=kind, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
         self._asked[id(stub)] = (stub, self._connections[name], tuple(labels))
-        return LiveDatabase(tool=replace(tool, stub=stub), headline=_headline(name, driver, shared))
+        return LiveDatabase(tool=replace(tool, stub=stub), headline=_headline(name, kind, driver, shared))
 
 
 def _shared(driver: Driver, labels: Sequence[str], option: str) -> SharedTables:
@@ -145,6 +173,22 @@ def _shared(driver: Driver, labels: Sequence[str], option: str) -> SharedTables:
         )
     by_source = {".".join(table.source): table for table in known}
     return shared_tables([*by_source], driver.dialect, lambda parts: [by_source[".".join(parts)]], option=option)
+
+
+def _with_frames(tables: SharedTables | None, frames: Named) -> SharedTables:
+    """Return the tables of a session with the DataFrames of the question, which are named in braces."""
+    by_name = dict(tables.by_name) if tables is not None else {}
+    for name, (frame, labels) in frames.items():
+        wanted = {in_braces(name): labels or None}
+        found = shared_tables(wanted, "spark", partial(frame_found, name, frame), option=f"--vars {name}: ")
+        by_name |= found.by_name
+    return SharedTables(by_name=by_name, dialect="spark")
+
+
+def _same(known: Driver, driver: Driver) -> bool:
+    """Check whether both have the same DataFrames, which cannot be compared by ``==``."""
+    one, other = known.named, driver.named
+    return [*one] == [*other] and all(one[name] is other[name] for name in one)
 
 
 def _wanted(
@@ -172,20 +216,26 @@ def _query(driver: Driver, shared: SharedTables) -> Callable[[str], pd.DataFrame
     return query
 
 
-def _headline(name: str, driver: Driver, shared: SharedTables) -> str:
+def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables) -> str:
     """Return what the model reads: tables with columns and types, and how they are asked, with an example."""
-    tables = [f"{_name(table.name)} ({_columns_text(table)})" for table in shared.by_name.values()]
-    text = "; ".join(tables)
+    # Each DataFrame of the question has a line of its own.
+    left_out = {in_braces(frame) for frame in driver.named if kind != "spark_frame" or frame != name}
+    shown = [table for table in shared.by_name.values() if table.name not in left_out]
+    text = "; ".join(f"{_name(table.name)} ({_columns_text(table)})" for table in shown)
     if len(text) > MAX_TABLES_CHARS:
         text = f"{text[:MAX_TABLES_CHARS].rpartition(', ')[0]}, …"
     # A query with columns in it is copied by small models as it is, whatever the question.
-    widest = max(shared.by_name.values(), key=lambda table: len(table.columns))
-    example = QUERIES[driver.library].format(name=name, sql=f"SELECT COUNT(*) AS n FROM {_name(widest.name)}")  # noqa: S608
+    widest = max(shown, key=lambda table: len(table.columns))
+    example = QUERIES[kind].format(name=name, sql=f"SELECT COUNT(*) AS n FROM {_name(widest.name)}")  # noqa: S608
     title = TITLES[driver.dialect]
-    return (
-        f"{name}: {title} database, not copied, with the tables {text}.{_joins(shared)} Ask it in SQL of {title}, "
-        f"which gives a DataFrame: {example}"
-    )
+    if kind == "spark_frame":
+        what = f"{title} DataFrame, not copied, in SQL the table {text}"
+        if len(driver.named) > 1:
+            given = ", ".join(f"{frame}={frame}" for frame in driver.named)
+            example += f" (with {' and '.join(map(in_braces, driver.named))}: {given})"
+    else:
+        what = f"{title} database, not copied, with the tables {text}"
+    return f"{name}: {what}.{_joins(shared)} Ask it in SQL of {title}, which gives a DataFrame: {example}"
 
 
 def _columns_text(table: SharedTable) -> str:

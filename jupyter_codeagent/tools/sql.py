@@ -11,7 +11,7 @@ cannot be kept to reading, so the user has to allow writes, and approves each qu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.duckdb import duckdb_found, duckdb_tables, frame_taken, run_duckdb
 from jupyter_codeagent.tools.databases.rows import Rows, Run
 from jupyter_codeagent.tools.databases.servers import (
+    READ_ONLY,
     check_engine,
     check_without_approval,
     engine_found,
@@ -27,6 +28,7 @@ from jupyter_codeagent.tools.databases.servers import (
     run_engine,
 )
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, Wanted, shared_tables
+from jupyter_codeagent.tools.databases.spark import Frames, check_spark, is_local, run_spark, spark_found
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_found, sqlite_tables
 from jupyter_codeagent.tools.databases.statements import require_sqlglot
 from jupyter_codeagent.tools.registry import REGISTRY
@@ -44,6 +46,7 @@ FIND: Mapping[Library, Callable[[Any, Sequence[str]], Sequence[KnownTable]]] = {
     "sqlite3": sqlite_found,
     "duckdb": duckdb_found,
     "sqlalchemy": engine_found,
+    "spark": spark_found,
 }
 TABLES: Mapping[Library, Callable[[Any], Iterator[tuple[str, Sequence[str]]]]] = {
     "sqlite3": sqlite_tables,
@@ -93,7 +96,7 @@ def sql_tool(
             raise UsageError("sql_tool: tables= is for reading; a statement that writes may reach all of them.")
         require_sqlglot("sql_tool(…, tables=…)")
     driver = driver_of(connection)
-    if driver is None:
+    if driver is None or driver.library not in TABLES:
         raise UsageError(
             f"sql_tool: a {type(connection).__name__} is neither a SQLAlchemy engine nor a DuckDB or sqlite3 "
             "connection."
@@ -141,13 +144,26 @@ class Driver:
     """As SQLAlchemy names it."""
     find: Callable[[Sequence[str]], Sequence[KnownTable]]
     """Returns the tables of a name, given by its parts; all tables for no parts."""
-    tables: Callable[[], Iterator[tuple[str, Sequence[str]]]]
-    """Returns all tables with their columns."""
+    named: Frames = field(default_factory=dict)
+    """DataFrames of Spark that a query may name."""
+
+    @property
+    def has_others_waiting(self) -> bool:
+        """Whether it is a server or a cluster, and not in the kernel or for it alone."""
+        if self.library == "spark":
+            return not is_local(self.connection)
+        return self.dialect in READ_ONLY
+
+    def tables(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Return all tables with their columns."""
+        return TABLES[self.library](self.connection)
 
     def check(self, *, allow_writes: bool) -> None:
         """Raise UsageError for a connection with which queries cannot be kept to reading."""
         if self.library == "sqlalchemy":
             check_engine(self.connection, allow_writes=allow_writes)
+        elif self.library == "spark":
+            check_spark(self.connection)
 
     def run(self, shared: SharedTables | None, *, allow_writes: bool, timeout_s: float | None) -> Run:
         if self.library == "sqlite3":
@@ -162,6 +178,8 @@ class Driver:
             return lambda sql: run_duckdb(
                 self.connection, sql, True, allow_writes=False, shared=shared, take=frame_taken
             )
+        if self.library == "spark":
+            return lambda sql: run_spark(self.connection, sql, shared, self.named)
         run = self.run(shared, allow_writes=False, timeout_s=timeout_s)
         return lambda sql: frame_of(run(sql, True))
 
@@ -171,13 +189,14 @@ def driver_of(connection: Any) -> Driver | None:
     library = library_of(connection)
     if library is None:
         return None
-    dialects = {"sqlite3": "sqlite", "duckdb": "duckdb"}
+    if library == "spark_frame":
+        connection, library = connection.sparkSession, "spark"
+    dialects = {"sqlite3": "sqlite", "duckdb": "duckdb", "spark": "spark"}
     return Driver(
         connection=connection,
         library=library,
         dialect=dialects.get(library) or str(connection.dialect.name),
         find=partial(FIND[library], connection),
-        tables=partial(TABLES[library], connection),
     )
 
 

@@ -117,8 +117,8 @@ TOOL_ORDER: tuple[ToolPolicy, ...] = ("deny", "ask", "auto")
 """The strictest first."""
 
 
-StubKind = Literal["function", "duckdb", "sqlite3", "sqlalchemy"]
-"""A function, or a database of the live kernel by the library of its connection."""
+StubKind = Literal["function", "duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame"]
+"""A function, or a database of the live kernel by the library of its connection; also a DataFrame of Spark."""
 
 
 @dataclass(frozen=True, kw_only=True)

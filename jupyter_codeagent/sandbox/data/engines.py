@@ -38,11 +38,16 @@ def engine_of(value: object) -> Engine | None:
     return None
 
 
-Library = Literal["duckdb", "sqlite3", "sqlalchemy"]
+Library = Literal["duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame"]
 
 
 def library_of(value: object) -> Library | None:
-    """Return the library of a connection to a database that code can query; None for any other value."""
+    """Return the library of a connection to a database that code can query; None for any other value.
+
+    A DataFrame of Spark is queried, too, by its session; one of Spark Connect or pandas-on-Spark is not.
+    """
+    if any(kind.__module__.startswith(NOT_QUERIED) for kind in type(value).__mro__):
+        return None
     kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(value).__mro__}
     return next((library for kind, library in CONNECTIONS.items() if kind in kinds), None)
 
@@ -51,11 +56,18 @@ def is_database(value: object) -> bool:
     """Check for a connection to a database: it has no rows of its own, only results of queries."""
     kind = type(value)
     is_opened = kind.__module__.partition(".")[0] == "sqlalchemy" and kind.__name__ == "Connection"
-    return is_opened or library_of(value) is not None
+    return is_opened or library_of(value) not in (None, "spark_frame")
 
 
 def format_copy_advice(name: str, value: object) -> str:
     """Return why the value is not copied as it is, and what to write instead."""
+    if library_of(value) == "spark":
+        return f"{name!r} is a Spark session, which is not copied: `--vars {name}` lets the code query it."
+    if library_of(value) == "spark_frame":
+        return (
+            f"{name!r} is a Spark frame, whose rows are not in this kernel: `--vars {name}` lets the code query it "
+            f"where it lies; `--vars {name} --sample 100000` has Spark fetch that many and copies them."
+        )
     if library_of(value) is not None:
         return (
             f"{name!r} is a database, which is not copied: `--vars {name}` lets the code query it; or run your "
@@ -200,7 +212,11 @@ CONNECTIONS: dict[tuple[str, str], Library] = {
     ("_duckdb", "DuckDBPyConnection"): "duckdb",
     ("sqlite3", "Connection"): "sqlite3",
     ("sqlalchemy", "Engine"): "sqlalchemy",
+    ("pyspark", "SparkSession"): "spark",
+    ("pyspark", "DataFrame"): "spark_frame",
 }
+NOT_QUERIED = ("pyspark.sql.connect", "pyspark.pandas")
+"""Modules of classes with the same names."""
 ENGINES: dict[tuple[str, str], Engine] = {
     ("dask", "DataFrame"): DASK,
     ("dask_expr", "DataFrame"): DASK,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from string import Formatter
 from typing import Any
 
 Ask = Callable[[str, dict[str, Any]], Any]
@@ -125,6 +126,70 @@ class DuckDB(Database):
         return self._rows(query, parameters)
 
 
+class SparkRows:
+    """The rows of one query, by the names that a DataFrame of Spark has for them."""
+
+    def __init__(self, frame: Any, doc: str) -> None:
+        self._frame = frame
+        self._doc = doc
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._frame.columns)
+
+    def toPandas(self) -> Any:
+        """Return the rows as a pandas frame."""
+        return self._frame.copy()
+
+    def show(self, n: int = 20, truncate: bool | int = True) -> None:
+        print(self._frame.head(n).to_string(index=False))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"rows of a query have no {name!r} here: write it in the SQL. {self._doc}")
+
+    def __repr__(self) -> str:
+        return str(self._frame.to_string(index=False))
+
+
+class Spark(Database):
+    """In place of a `SparkSession`."""
+
+    def sql(self, sqlQuery: object, args: object = None, **frames: object) -> SparkRows:
+        """Run a query; `frames` are the DataFrames that it names in braces."""
+        if args:
+            raise TypeError(f"{self._name}: write values into the SQL, parameters are not passed on")
+        return SparkRows(self._ask(self._name, {"sql": _with_names(str(sqlQuery), frames)}), self._doc)
+
+
+class SparkFrame(Database):
+    """In place of a DataFrame of Spark."""
+
+    @property
+    def sparkSession(self) -> Spark:
+        return Spark(self._ask, self._name, self._doc)
+
+    def __format__(self, form: str) -> str:
+        raise TypeError(f"{self._name} has no place in an f-string: write the query as plain text. {self._doc}")
+
+
+def _with_names(sql: str, frames: dict[str, object]) -> str:
+    """Return the query with the names of the user's DataFrames in braces; without frames braces are only text."""
+    if not frames:
+        return sql.replace("{", "{{").replace("}", "}}")
+    pieces: list[str] = []
+    for text, key, form, conversion in Formatter().parse(sql):
+        pieces.append(text.replace("{", "{{").replace("}", "}}"))
+        if key is None:
+            continue
+        frame = frames.get(key)
+        if not isinstance(frame, SparkFrame) or form or conversion:
+            raise TypeError(f"{{{key}}} is no DataFrame that is given with the query: write {{x}} … x=name")
+        pieces.append(f"{{{frame._name}}}")
+    return "".join(pieces)
+
+
 class Cursor:
     """What `pandas.read_sql` takes rows from."""
 
@@ -177,7 +242,13 @@ class Engine(Sqlite):
         pass
 
 
-KINDS: dict[str, type[Database]] = {"duckdb": DuckDB, "sqlite3": Sqlite, "sqlalchemy": Engine}
+KINDS: dict[str, type[Database]] = {
+    "duckdb": DuckDB,
+    "sqlite3": Sqlite,
+    "sqlalchemy": Engine,
+    "spark": Spark,
+    "spark_frame": SparkFrame,
+}
 
 
 def create_database(ask: Ask, name: str, doc: str, kind: str) -> Database:

@@ -105,6 +105,33 @@ DUCKDB = f"""{COMMON}
     json_group_object if ifnull nvl error typeof pg_typeof enum_code enum_first enum_last enum_range columns exclude
     replace rename try_cast try
 """
+SPARK = f"""{COMMON}
+    cbrt rint bround hypot expm1 log1p pmod sinh cosh tanh signum factorial width_bucket rand randn div negative
+    positive try_add try_subtract try_multiply try_divide bin hex unhex conv shiftleft shiftright bit_count
+    any_value any bool_and bool_or every some approx_count_distinct approx_percentile percentile percentile_approx
+    percentile_cont percentile_disc median mode mean std corr covar_pop covar_samp kurtosis skewness count_if
+    first last max_by min_by collect_list collect_set array_agg listagg string_agg grouping grouping_id regr_avgx
+    regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy try_avg try_sum
+    if ifnull nvl nvl2 isnull isnotnull isnan nanvl nullifzero zeroifnull decode
+    lcase ucase len char chr btrim initcap locate charindex contains startswith endswith split split_part
+    substring_index overlay levenshtein soundex sentences regexp regexp_count regexp_extract regexp_extract_all
+    rlike to_char to_varchar to_number try_to_number base64 unbase64 encode url_encode url_decode sha crc32 hash
+    xxhash64 elt find_in_set typeof uuid luhn_check mask string boolean binary
+    date_add dateadd date_sub date_diff datediff date_format date_from_unix_date date_part datepart date_trunc trunc
+    day dayname dayofmonth dayofweek dayofyear hour last_day make_date make_timestamp make_dt_interval make_interval
+    make_ym_interval minute month monthname months_between add_months next_day quarter second timestamp_micros
+    timestamp_millis timestamp_seconds timestampadd timestampdiff to_date to_timestamp to_unix_timestamp
+    to_utc_timestamp from_utc_timestamp from_unixtime try_to_date try_to_timestamp unix_date unix_micros unix_millis
+    unix_seconds unix_timestamp weekday weekofyear year session_window window_time curdate convert_timezone
+    array array_append array_compact array_contains array_distinct array_except array_insert array_intersect
+    array_join array_max array_min array_position array_prepend array_remove array_size array_sort array_union
+    arrays_overlap arrays_zip cardinality element_at try_element_at flatten get size slice sort_array explode
+    explode_outer posexplode posexplode_outer inline inline_outer aggregate exists filter forall reduce zip_with
+    map map_concat map_contains_key map_entries map_filter map_from_arrays map_from_entries map_keys map_values
+    map_zip_with transform_keys transform_values str_to_map struct named_struct
+    from_json to_json get_json_object json_array_length json_object_keys json_tuple schema_of_json
+    monotonically_increasing_id range
+"""
 CATALOGS = frozenset(
     {
         *("duckdb_tables", "duckdb_columns", "duckdb_views"),
@@ -134,5 +161,6 @@ KNOWN = {
     "mariadb": names_of(MYSQL),
     "sqlite": names_of(SQLITE),
     "duckdb": names_of(DUCKDB),
+    "spark": names_of(SPARK),
 }
 WORDS = names_of(LANGUAGE)

@@ -92,7 +92,7 @@ class SharedTables:
         return f"{self._quoted(table.name)} AS {hint}(SELECT {columns} FROM {source})"  # noqa: S608  (quoted names)
 
     def _quoted(self, name: str) -> str:
-        quote = "`" if self.dialect in ("mysql", "mariadb") else '"'
+        quote = "`" if self.dialect in ("mysql", "mariadb", "spark") else '"'
         return f"{quote}{name.replace(quote, quote * 2)}{quote}"
 
 
@@ -135,7 +135,7 @@ def shared_tables(
     """
     if isinstance(wanted, str) or not wanted:
         raise UsageError(f"{option}{wanted!r}: give names, or names with their columns: {{'flights': ['origin']}}.")
-    ignores_case = dialect in ("sqlite", "duckdb")
+    ignores_case = dialect in ("sqlite", "duckdb", "spark")
     by_name: dict[str, SharedTable] = {}
     for name in wanted:
         found = find(name.split("."))

@@ -33,8 +33,8 @@ def check_sizes(nodes: Sequence[Any], dialect: str) -> None:
             raise PermissionError(
                 f"{name}(): write the length as a number of at most {MAX_PADDED_CHARS:,}, as in {name}(x, 2, '0')"
             )
-        if dialect not in ("duckdb", "sqlite"):
-            continue  # not in this process, and limited there
+        if dialect not in ("duckdb", "sqlite", "spark"):
+            continue  # not in a process of the user's, and limited there
         if isinstance(node, exp.GenerateSeries) and not _makes_rows(node):
             ends = [node.args.get(key) for key in ("start", "end", "step") if node.args.get(key) is not None]
             if not all(_is_small(end, MAX_LISTED) for end in ends):

@@ -1,8 +1,8 @@
 """The SQL check: what code writes is one query, read by sqlglot, whose parts and functions are all known to read.
 
-The same for every database: SQLite, DuckDB, PostgreSQL, MySQL and MariaDB. Behind it each has a wall of its own, an
-authorizer, a parser or a read-only transaction. The statement is sent in its own words, without comments, which a
-server may execute (``/*! … */``). Words that the database could read differently from sqlglot are refused.
+The same for every database: SQLite, DuckDB, PostgreSQL, MySQL, MariaDB and Spark. Behind it each has a wall of its
+own, an authorizer, a parser or a read-only transaction. The statement is sent in its own words, without comments,
+which a server may execute (``/*! … */``). Words that the database could read differently from sqlglot are refused.
 
 """
 
@@ -27,6 +27,7 @@ DIALECTS = {
     "mariadb": "mysql",
     "sqlite": "sqlite",
     "duckdb": "duckdb",
+    "spark": "spark",
 }
 """Name of a dialect in SQLAlchemy -> in sqlglot."""
 PARTS = names_of("""
@@ -43,11 +44,14 @@ PARTS = names_of("""
 MORE_PARTS = {
     "sqlite": names_of("Glob"),
     "duckdb": names_of("Glob Qualify Comprehension Lambda PropertyEQ PositionalColumn Summarize Describe"),
+    "spark": names_of("Lambda PropertyEQ"),
 }
 """Those of one dialect."""
 FIRST_WORDS = names_of("select with values from")
 FIRST_OF_DUCKDB = names_of("summarize describe")
 """Statements of DuckDB that are allowed where all its tables may be read."""
+FIRST_OF_PROGRAMS = names_of("from")
+"""In Spark such a statement may pass rows to a program: ``FROM trips MAP city USING 'cat'``."""
 WITHOUT_PARENTHESES = names_of("CurrentDate CurrentTime CurrentTimestamp Localtime Localtimestamp")
 """Functions that are called without parentheses and compute."""
 REFUSED_WORDS = names_of("""
@@ -159,6 +163,10 @@ def _check_word(kind: str, written: str, dialect: str) -> None:
     odd = ODD_OUTSIDE_DUCKDB if dialect == "duckdb" else ODD
     is_text = kind == "STRING" and written[:1] in quotes
     is_name = kind == "IDENTIFIER" and written[:1] in '"`' and "\\" not in written
+    if kind == "PIPE_GT":
+        raise PermissionError("|> is not allowed here: write SELECT … FROM …")
+    if dialect == "spark" and "${" in written:
+        raise PermissionError("'${' is not allowed here: Spark puts settings in its place, also in text")
     if "\0" in written or not (is_text or is_name or odd.search(written) is None):
         raise PermissionError(f"{written[:20]!r} is not allowed here: write the query in plain SQL")
     is_refused = kind not in ("STRING", "IDENTIFIER") and written.lower() in REFUSED_WORDS
@@ -170,6 +178,7 @@ def _check_first_word(words: Sequence[Any], dialect: str, *, with_catalogs: bool
     """Raise PermissionError for what does not begin like a query, before sqlglot logs that it does not know it."""
     first = next((word.text.lower() for word in words if word.token_type.name != "L_PAREN"), "")
     allowed = FIRST_WORDS | (FIRST_OF_DUCKDB if dialect == "duckdb" and with_catalogs else frozenset())
+    allowed -= FIRST_OF_PROGRAMS if dialect == "spark" else frozenset()
     if first not in allowed:
         raise PermissionError(f"one query is allowed here, not {first[:20].upper() or 'an empty statement'}")
 
@@ -287,6 +296,6 @@ def _identifiers(table: Any, dialect: str) -> tuple[str, ...]:
 
 
 def _compared(name: str, quoted: bool, dialect: str) -> str:
-    if dialect in ("sqlite", "duckdb"):
+    if dialect in ("sqlite", "duckdb", "spark"):
         return name.lower()
     return name.lower() if dialect == "postgresql" and not quoted else name

@@ -90,7 +90,7 @@ def tables_of(dialect: str) -> SharedTables:
     )
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql", "mariadb"])
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql", "mariadb", "spark"])
 def test_no_hostile_statement_gets_through_the_tables_of(dialect: str) -> None:
     tried = hostile(dialect)
     assert len(tried) > 200
@@ -101,12 +101,12 @@ def test_no_hostile_statement_gets_through_the_tables_of(dialect: str) -> None:
     assert through == []
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql", "mariadb"])
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql", "mariadb", "spark"])
 def test_what_reaches_for_a_hidden_column_is_run_on_tables_that_do_not_have_it(dialect: str) -> None:
     assert len(statements(HIDDEN)) > 40
     for sql in statements(HIDDEN):
         text = tables_of(dialect).narrowed(checked_statement(sql, dialect, tables_of(dialect)))
-        quote = "`" if dialect in ("mysql", "mariadb") else '"'
+        quote = "`" if dialect in ("mysql", "mariadb", "spark") else '"'
         assert text.startswith("WITH")
         sources = text.count(f"FROM {quote}main{quote}.")
         assert sources == sum(f"{quote}{name}{quote} AS" in text for name in VISIBLE), text
