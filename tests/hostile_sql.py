@@ -615,6 +615,42 @@ OF_DIALECT = {
     """,
 }
 OF_DIALECT["mysql"] = OF_DIALECT["mariadb"]
+OF_DIALECT["polars"] = """
+    SELECT * FROM read_parquet('/tmp/x.parquet')
+    SELECT * FROM read_ipc('/tmp/x')
+    SELECT * FROM read_json('/tmp/x')
+    SELECT * FROM READ_CSV ('/etc/passwd')
+    SELECT * FROM read_csv/**/('/etc/passwd')
+    SELECT * FROM "read_csv"('/etc/passwd')
+    SELECT * FROM `read_csv`('/etc/passwd')
+    SELECT * FROM people, read_csv('/etc/passwd')
+    SELECT * FROM people JOIN read_csv('/etc/passwd') AS x ON true
+    SELECT * FROM (SELECT * FROM read_csv('/etc/passwd'))
+    SELECT * FROM people WHERE city IN (SELECT a FROM read_csv('/etc/passwd') AS x(a))
+    WITH x AS (SELECT * FROM read_csv('/etc/passwd')) SELECT * FROM x
+    SELECT * FROM scan_csv('/etc/passwd')
+    SELECT * FROM read_database('x')
+    SELECT * FROM '/etc/passwd'
+    SELECT * FROM "/etc/passwd"
+    SELECT * FROM df
+    SELECT * FROM globals
+    SELECT * FROM public.people
+    SELECT COLUMNS('.*') FROM people
+    SELECT columns('email') FROM people
+    SELECT E'a\\'', word FROM secrets
+    SELECT x'61', word FROM secrets
+    SELECT $$a$$, word FROM secrets
+    SELECT repeat('x', 2000000000)
+    SELECT unnest(generate_series(1, 2000000000))
+    SHOW TABLES
+    SHOW COLUMNS FROM people
+    EXPLAIN SELECT * FROM people
+    FROM secrets
+    DELETE FROM people WHERE true
+    SELECT * FROM people FOR UPDATE
+    SELECT current_setting('x')
+    SELECT * FROM unnest((SELECT array_agg(word) FROM secrets)) AS x
+"""
 OF_DIALECT["spark"] = """
     SELECT * FROM default.people
     SELECT * FROM spark_catalog.default.people

@@ -222,11 +222,14 @@ class _Parts:
     def _is_queried(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
         """Check for what the code asks where it lies, unless the user wants a part of its rows copied."""
         is_copied = engine_of(value) is not None and wanted.sample is not None
-        return library_of(value) is not None and not is_copied and not self._is_over_files(name, value, wanted)
+        is_part = wanted.sample is not None or wanted.where is not None
+        if library_of(value) is None or is_copied or (library_of(value) == "polars" and is_part):
+            return False
+        return not self._is_over_files(name, value, wanted)
 
     def _is_over_files(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
-        """Check for a DuckDB connection that the sandbox can open itself: views over files, or one file to read."""
-        if wanted or not is_lazy(value):
+        """Check for what the sandbox can open itself: a LazyFrame, or a DuckDB connection of views or one file."""
+        if not is_lazy(value) or (wanted and library_of(value) != "polars"):
             return False
         try:
             make_plan(name, value, wanted, max_bytes=self._max_bytes)
@@ -237,7 +240,7 @@ class _Parts:
     def _take_database(self, name: str, value: Any, wanted: SubsetRequest) -> None:
         if wanted.sample is not None or wanted.where is not None:
             raise VariableError(f"{name!r} is queried by the code where it lies: leave --sample and --where out.")
-        if self._is_dry and library_of(value) in ("sqlalchemy", "spark"):
+        if self._is_dry and library_of(value) in ("sqlalchemy", "spark", "polars"):
             reason = "a dry run asks no database for its tables; a run would have the code query it"
             self.skipped.append(SkippedVariable(name=name, reason=reason))
         else:

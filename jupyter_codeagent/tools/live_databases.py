@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.sandbox.data.engines import library_of
+from jupyter_codeagent.tools.databases.polars import TABLE
 from jupyter_codeagent.tools.databases.shared import (
     KnownTable,
     SharedTable,
@@ -45,12 +46,14 @@ TITLES = {
     "mysql": "MySQL",
     "mariadb": "MariaDB",
     "spark": "Spark",
+    "polars": "Polars",
 }
 QUERIES: Mapping[StubKind, str] = {
     "duckdb": '{name}.sql("""{sql}""").df()',
     "sqlite3": 'pd.read_sql("""{sql}""", {name})',
     "sqlalchemy": 'pd.read_sql("""{sql}""", {name})',
     "spark": '{name}.sql("""{sql}""").toPandas()',
+    "polars": '{name}.sql("""{sql}""").collect()',
     "spark_frame": '{name}.sparkSession.sql("""{sql}""", {name}={name}).toPandas()',
 }
 NUMBERS = ("INT", "REAL", "FLOAT", "DOUBLE", "NUMERIC", "DECIMAL")
@@ -134,6 +137,8 @@ class LiveDatabases:
                 driver = replace(driver, named={key: frame for key, (frame, _) in here.items()})
                 own = None if library_of(connection) == "spark_frame" else _shared(driver, labels, f"{option}: ")
                 shared = _with_frames(own, here)
+            elif driver.library == "polars":
+                shared = shared_tables({TABLE: labels or None}, "polars", driver.find, option=f"{option}: ")
             else:
                 shared = _shared(driver, labels, f"{option}: ")
         except UsageError as problem:
@@ -211,7 +216,8 @@ def _query(driver: Driver, shared: SharedTables) -> Callable[[str], pd.DataFrame
     ask = driver.frames(shared, timeout_s=TIMEOUT_S)
 
     def query(sql: str) -> pd.DataFrame:
-        return ask(sql)
+        frame: pd.DataFrame = ask(sql)
+        return frame
 
     return query
 
@@ -233,6 +239,8 @@ def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables) -
         if len(driver.named) > 1:
             given = ", ".join(f"{frame}={frame}" for frame in driver.named)
             example += f" (with {' and '.join(map(in_braces, driver.named))}: {given})"
+    elif kind == "polars":
+        what = f"{title} LazyFrame, not copied, in SQL the table {text}"
     else:
         what = f"{title} database, not copied, with the tables {text}"
     return f"{name}: {what}.{_joins(shared)} Ask it in SQL of {title}, which gives a DataFrame: {example}"

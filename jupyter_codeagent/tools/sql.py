@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_codeagent.sandbox.data.engines import Library, library_of
 from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.duckdb import duckdb_found, duckdb_tables, frame_taken, run_duckdb
+from jupyter_codeagent.tools.databases.polars import polars_found, run_polars
 from jupyter_codeagent.tools.databases.rows import Rows, Run
 from jupyter_codeagent.tools.databases.servers import (
     READ_ONLY,
@@ -42,11 +43,14 @@ if TYPE_CHECKING:
 MAX_SCHEMA_CHARS = 1500
 """Size of the tables and columns in the prompt."""
 Query = Callable[[str], "pd.DataFrame"]
+AsFrame = Callable[[str], Any]
+"""The same with the frame that the library itself would make."""
 FIND: Mapping[Library, Callable[[Any, Sequence[str]], Sequence[KnownTable]]] = {
     "sqlite3": sqlite_found,
     "duckdb": duckdb_found,
     "sqlalchemy": engine_found,
     "spark": spark_found,
+    "polars": polars_found,
 }
 TABLES: Mapping[Library, Callable[[Any], Iterator[tuple[str, Sequence[str]]]]] = {
     "sqlite3": sqlite_tables,
@@ -152,7 +156,7 @@ class Driver:
         """Whether it is a server or a cluster, and not in the kernel or for it alone."""
         if self.library == "spark":
             return not is_local(self.connection)
-        return self.dialect in READ_ONLY
+        return self.dialect in READ_ONLY or self.library == "polars"  # which may read over a network
 
     def tables(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Return all tables with their columns."""
@@ -172,7 +176,7 @@ class Driver:
             return partial(run_duckdb, self.connection, allow_writes=allow_writes, shared=shared)
         return partial(run_engine, self.connection, allow_writes=allow_writes, timeout_s=timeout_s, shared=shared)
 
-    def frames(self, shared: SharedTables, *, timeout_s: float) -> Query:
+    def frames(self, shared: SharedTables, *, timeout_s: float) -> AsFrame:
         """Return the function of a checked statement that returns its rows, as the library's own calls would."""
         if self.library == "duckdb":
             return lambda sql: run_duckdb(
@@ -180,6 +184,8 @@ class Driver:
             )
         if self.library == "spark":
             return lambda sql: run_spark(self.connection, sql, shared, self.named)
+        if self.library == "polars":
+            return lambda sql: run_polars(self.connection, sql, shared)
         run = self.run(shared, allow_writes=False, timeout_s=timeout_s)
         return lambda sql: frame_of(run(sql, True))
 
@@ -191,7 +197,7 @@ def driver_of(connection: Any) -> Driver | None:
         return None
     if library == "spark_frame":
         connection, library = connection.sparkSession, "spark"
-    dialects = {"sqlite3": "sqlite", "duckdb": "duckdb", "spark": "spark"}
+    dialects = {"sqlite3": "sqlite", "duckdb": "duckdb", "spark": "spark", "polars": "polars"}
     return Driver(
         connection=connection,
         library=library,

@@ -117,8 +117,8 @@ TOOL_ORDER: tuple[ToolPolicy, ...] = ("deny", "ask", "auto")
 """The strictest first."""
 
 
-StubKind = Literal["function", "duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame"]
-"""A function, or a database of the live kernel by the library of its connection; also a DataFrame of Spark."""
+StubKind = Literal["function", "duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame", "polars"]
+"""A function, or a database of the live kernel by the library of its connection; also a frame that it queries."""
 
 
 @dataclass(frozen=True, kw_only=True)

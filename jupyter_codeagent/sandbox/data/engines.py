@@ -38,13 +38,13 @@ def engine_of(value: object) -> Engine | None:
     return None
 
 
-Library = Literal["duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame"]
+Library = Literal["duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame", "polars"]
 
 
 def library_of(value: object) -> Library | None:
     """Return the library of a connection to a database that code can query; None for any other value.
 
-    A DataFrame of Spark is queried, too, by its session; one of Spark Connect or pandas-on-Spark is not.
+    A frame of Spark or Polars is queried, too; one of Spark Connect or pandas-on-Spark is not.
     """
     if any(kind.__module__.startswith(NOT_QUERIED) for kind in type(value).__mro__):
         return None
@@ -56,7 +56,7 @@ def is_database(value: object) -> bool:
     """Check for a connection to a database: it has no rows of its own, only results of queries."""
     kind = type(value)
     is_opened = kind.__module__.partition(".")[0] == "sqlalchemy" and kind.__name__ == "Connection"
-    return is_opened or library_of(value) not in (None, "spark_frame")
+    return is_opened or library_of(value) not in (None, *FRAMES)
 
 
 def format_copy_advice(name: str, value: object) -> str:
@@ -214,7 +214,10 @@ CONNECTIONS: dict[tuple[str, str], Library] = {
     ("sqlalchemy", "Engine"): "sqlalchemy",
     ("pyspark", "SparkSession"): "spark",
     ("pyspark", "DataFrame"): "spark_frame",
+    ("polars", "LazyFrame"): "polars",
 }
+FRAMES: tuple[Library, ...] = ("spark_frame", "polars")
+"""Those whose values are frames, of which rows can be copied."""
 NOT_QUERIED = ("pyspark.sql.connect", "pyspark.pandas")
 """Modules of classes with the same names."""
 ENGINES: dict[tuple[str, str], Engine] = {

@@ -174,6 +174,32 @@ class SparkFrame(Database):
         raise TypeError(f"{self._name} has no place in an f-string: write the query as plain text. {self._doc}")
 
 
+class PolarsRows:
+    """The rows of one query, by the name that a LazyFrame of Polars has for them."""
+
+    def __init__(self, frame: Any, doc: str) -> None:
+        self._frame = frame
+        self._doc = doc
+
+    def collect(self) -> Any:
+        return self._frame.clone()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"rows of a query have no {name!r} before they are collected. {self._doc}")
+
+
+class PolarsFrame(Database):
+    """In place of a `polars.LazyFrame`."""
+
+    def sql(self, query: object, *, table_name: str = "self") -> PolarsRows:
+        """Run a query."""
+        if table_name != "self":
+            raise TypeError(f"{self._name}: leave table_name out. {self._doc}")
+        return PolarsRows(self._ask(self._name, {"sql": str(query)}), self._doc)
+
+
 def _with_names(sql: str, frames: dict[str, object]) -> str:
     """Return the query with the names of the user's DataFrames in braces; without frames braces are only text."""
     if not frames:
@@ -248,6 +274,7 @@ KINDS: dict[str, type[Database]] = {
     "sqlalchemy": Engine,
     "spark": Spark,
     "spark_frame": SparkFrame,
+    "polars": PolarsFrame,
 }
 
 

@@ -132,6 +132,17 @@ SPARK = f"""{COMMON}
     from_json to_json get_json_object json_array_length json_object_keys json_tuple schema_of_json
     monotonically_increasing_id range
 """
+POLARS = """
+    abs acos acosd asin asind atan atan2 atan2d atand cbrt ceil ceiling cos cosd cot cotd degrees div exp floor ln
+    log log10 log1p log2 mod pi pow power radians round sign sin sind sqrt tan tand trunc greatest least nullif
+    coalesce ifnull if bit_count bit_length char_length character_length concat concat_ws date ends_with initcap
+    left length lower ltrim octet_length regexp_like replace reverse right rtrim split_part starts_with strftime
+    strpos strptime substr substring timestamp upper string_to_array trim position date_part extract avg corr count
+    covar covar_pop covar_samp first last max median min quantile_cont quantile_disc std stddev stddev_samp stdev
+    stdev_samp sum var var_samp variance row_number rank dense_rank lag lead first_value last_value array_agg
+    array_contains array_get array_length array_lower array_max array_mean array_min array_reverse array_sum
+    array_to_string array_unique array_upper unnest explode cast try_cast
+"""
 CATALOGS = frozenset(
     {
         *("duckdb_tables", "duckdb_columns", "duckdb_views"),
@@ -162,5 +173,6 @@ KNOWN = {
     "sqlite": names_of(SQLITE),
     "duckdb": names_of(DUCKDB),
     "spark": names_of(SPARK),
+    "polars": names_of(POLARS),
 }
 WORDS = names_of(LANGUAGE)

@@ -135,7 +135,7 @@ def shared_tables(
     """
     if isinstance(wanted, str) or not wanted:
         raise UsageError(f"{option}{wanted!r}: give names, or names with their columns: {{'flights': ['origin']}}.")
-    ignores_case = dialect in ("sqlite", "duckdb", "spark")
+    ignores_case = dialect in ("sqlite", "duckdb", "spark", "polars")
     by_name: dict[str, SharedTable] = {}
     for name in wanted:
         found = find(name.split("."))

@@ -1,8 +1,8 @@
 """The SQL check: what code writes is one query, read by sqlglot, whose parts and functions are all known to read.
 
-The same for every database: SQLite, DuckDB, PostgreSQL, MySQL, MariaDB and Spark. Behind it each has a wall of its
-own, an authorizer, a parser or a read-only transaction. The statement is sent in its own words, without comments,
-which a server may execute (``/*! … */``). Words that the database could read differently from sqlglot are refused.
+The same for every database: SQLite, DuckDB, PostgreSQL, MySQL, MariaDB, Spark and Polars. Behind it each has a wall
+of its own, an authorizer, a parser, a read-only transaction. The statement is sent in its own words, without
+comments, which a server may execute (``/*! … */``). Words that the database could read differently are refused.
 
 """
 
@@ -28,6 +28,7 @@ DIALECTS = {
     "sqlite": "sqlite",
     "duckdb": "duckdb",
     "spark": "spark",
+    "polars": "postgres",
 }
 """Name of a dialect in SQLAlchemy -> in sqlglot."""
 PARTS = names_of("""
@@ -296,6 +297,6 @@ def _identifiers(table: Any, dialect: str) -> tuple[str, ...]:
 
 
 def _compared(name: str, quoted: bool, dialect: str) -> str:
-    if dialect in ("sqlite", "duckdb", "spark"):
+    if dialect in ("sqlite", "duckdb", "spark", "polars"):
         return name.lower()
     return name.lower() if dialect == "postgresql" and not quoted else name
