@@ -25,7 +25,7 @@ MAX_DESCRIBED_TOKENS = 500
 MAX_TOKENS = 800
 """Budget of the lines of all functions; those that exceed both are found by `tools.search` while the code runs."""
 MAX_LISTED = 3
-ROWS = re.compile(r"DataFrame (\d{1,9})x")
+ROWS = re.compile(r"(?:polars )?DataFrame (\d{1,9})x")
 HEADING = "Functions you can call; they run outside and return data:"
 
 

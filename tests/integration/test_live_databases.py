@@ -29,6 +29,18 @@ ASKED = {
     "engine": f'with engine.connect() as opened:\n    found = pd.read_sql("{SQL}", opened)\n'
     "print(found.to_csv(index=False))",
 }
+LAZY = """
+import polars as pl
+lazy = pl.LazyFrame({"city": ["Oslo", "Rome", "Oslo"], "n": [1, 2, 4], "email": ["a", "b", "c"]})
+lazy = lazy.with_columns(pl.col("n").map_batches(lambda n: n))
+_session = get_ipython().magics_manager.registry['AgentMagics'].session
+from jupyter_codeagent.tools.grants import grant_of
+_session.grants.add([grant_of(_session.tools.databases.find("lazy", lazy, ["city", "n"]).tool)])
+"""
+OF_LAZY = """
+found = lazy.sql("SELECT city, AVG(n) AS mean FROM self GROUP BY city ORDER BY city").collect()
+print(found.write_csv())
+"""
 RESULT = "city,country,mean\nOslo,NO,2.5\nRome,,2.0"
 
 
@@ -62,6 +74,13 @@ def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_
     run = record(kernel, "And the least?", "")
     assert [call["status"] for call in run["steps"][0]["result"]["calls"]] == ["ok"], "a follow-up asks it again"
     assert "city" not in model_server.requests[-1]["messages"][-1]["content"], "of the tables and columns named"
+    kernel.run(LAZY)
+    model_server.script(code(OF_LAZY))
+    run = record(kernel, "Mean n by city?", "--new --vars 'lazy[city,n]'")
+    assert json.dumps("city,mean\nOslo,2.5\nRome,2.0")[1:-1] in json.dumps(run["outputs"])
+    assert any(note.startswith("asked lazy: 1 query, 2 rows in ") for note in run["notes"]), run["notes"]
+    assert "email" not in json.dumps(model_server.requests)
+    assert "Oslo,2.5\nRome,2.0" in kernel.run(OF_LAZY).text
     model_server.script(code('print(duck.sql("SELECT email FROM trips").df())'), code("print(1)"))
     run = record(kernel, "Which mails?", "--new --vars 'duck[trips.city,trips.n]'")
     assert run["steps"][0]["result"]["error"]["ename"] in ("Exception", "RuntimeError")
