@@ -198,7 +198,7 @@ class _Parts:
         if name in self._named and self._is_queried(name, value, wanted):
             self._take_database(name, value, wanted)
         elif is_lazy(value):
-            plan = make_plan(name, value, wanted, max_bytes=self._max_bytes)
+            plan = self._plan(name, value, wanted)
             if plan.files:
                 self._ask(name, plan.files)
             self._keep(name, plan.value, plan.note)
@@ -218,6 +218,14 @@ class _Parts:
             used, left_out = without_unused(name, part.value)
             if note := "; ".join(note for note in (part.note, left_out) if note):
                 self._keep(name, used, note)
+
+    def _plan(self, name: str, value: Any, wanted: SubsetRequest) -> Plan:
+        try:
+            return make_plan(name, value, wanted, max_bytes=self._max_bytes)
+        except VariableError as problem:
+            if library_of(value) != "polars" or name in self._named:
+                raise
+            raise VariableError(f"{problem} `--vars {name}` lets the code query it where it lies.") from problem
 
     def _is_queried(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
         """Check for what the code asks where it lies, unless the user wants a part of its rows copied."""

@@ -19,6 +19,7 @@ from sqlalchemy.pool import StaticPool
 
 from jupyter_codeagent.sandbox.guest.databases import create_database
 from jupyter_codeagent.tools.databases.duckdb import frame_taken
+from jupyter_codeagent.tools.databases.spark import with_quoted_frames
 from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.variables import VariableSummary
@@ -241,3 +242,38 @@ def test_a_sqlite_connection_that_makes_dicts_of_rows_is_asked_and_goes_on_to_ma
     }
     assert asked(connection, "trips.id")("SELECT COUNT(*) AS n FROM trips")["n"].tolist() == [ROWS]
     assert connection.execute("SELECT COUNT(*) AS n FROM trips").fetchone() == {"n": ROWS}
+
+
+def test_only_a_shared_dataframe_is_named_in_the_braces_of_a_query_for_spark() -> None:
+    sent: list[str] = []
+
+    def ask(of: str, given: dict[str, Any]) -> pd.DataFrame:
+        sent.append(f"{of}: {given['sql']}")
+        return pd.DataFrame({"n": [1]})
+
+    names: dict[str, Any] = {
+        name: create_database(ask, name, "Write …", "spark_frame") for name in ("trips", "zones")
+    }
+    names["spark"] = create_database(ask, "spark", "Write …", "spark")
+    for expression in (
+        "spark.sql('SELECT {x}').toPandas()",
+        "spark.sql('SELECT {t}.a FROM {t}', t=trips)",
+        "trips.sparkSession.sql(\"SELECT '{{' FROM {trips}, {z}\", trips=trips, z=zones)",
+    ):
+        eval(expression, {**names})
+    assert sent == [
+        "spark: SELECT {{x}}",
+        "spark: SELECT {trips}.a FROM {trips}",
+        "trips: SELECT '{{' FROM {trips}, {zones}",
+    ]
+    frames = {"trips": object(), "zones": object()}
+    assert [with_quoted_frames(one.partition(": ")[2], frames) for one in sent] == [
+        "SELECT {x}",
+        "SELECT `{trips}`.a FROM `{trips}`",
+        "SELECT '{' FROM `{trips}`, `{zones}`",
+    ]
+    for sql in ("{trips.__class__}", "{trips[0]}", "{trips!r}", "{trips:>9}", "{0}", "{}", "{other}", "{", "}"):
+        with pytest.raises(PermissionError):
+            with_quoted_frames(f"SELECT 1 FROM {sql}", frames)
+        with pytest.raises((TypeError, ValueError)):
+            names["spark"].sql(f"SELECT 1 FROM {sql}", trips=names["trips"])

@@ -24,6 +24,7 @@ from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.tools.timeouts import ended_by_signals
 from jupyter_codeagent.types.errors import UsageError, VariableError
 from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.variables import VariableSummary
 
 PEOPLE = pl.LazyFrame(
     {
@@ -150,5 +151,15 @@ def test_a_lazy_frame_is_asked_where_it_lies_only_if_the_sandbox_cannot_open_it(
     assert selected(trips(), named).databases == {"trips": ("zone", "km")}
     remote = pl.scan_parquet("s3://bucket/trips.parquet", storage_options={"region": "eu-north-1"})
     assert selected(remote, RunOptions(variables=("trips",))).databases == {"trips": ()}
+    skipped = select_variables(
+        {"far": trips()},
+        [VariableSummary(name="far", type_name="LazyFrame", headline="far: LazyFrame")],
+        "How many rows has far?",
+        RunOptions(),
+        always=(),
+        max_bytes=1 << 20,
+        ask=lambda *_: None,
+    ).skipped
+    assert [one.reason.endswith("`--vars far` lets the code query it where it lies.") for one in skipped] == [True]
     with pytest.raises(VariableError, match="--sample"):
         selected(trips(), RunOptions(variables=("trips",), sample=10))
