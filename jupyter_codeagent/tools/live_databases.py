@@ -234,16 +234,14 @@ def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables) -
     widest = max(shown, key=lambda table: len(table.columns))
     example = QUERIES[kind].format(name=name, sql=f"SELECT COUNT(*) AS n FROM {_name(widest.name)}")  # noqa: S608
     title = TITLES[driver.dialect]
-    if kind == "spark_frame":
-        what = f"{title} DataFrame, not copied, in SQL the table {text}"
-        if len(driver.named) > 1:
-            given = ", ".join(f"{frame}={frame}" for frame in driver.named)
-            example += f" (with {' and '.join(map(in_braces, driver.named))}: {given})"
-    elif kind == "polars":
-        what = f"{title} LazyFrame, not copied, in SQL the table {text}"
-    else:
-        what = f"{title} database, not copied, with the tables {text}"
-    return f"{name}: {what}.{_joins(shared)} Ask it in SQL of {title}, which gives a DataFrame: {example}"
+    if kind == "spark_frame" and len(driver.named) > 1:
+        given = ", ".join(f"{frame}={frame}" for frame in driver.named)
+        example += f" (with {' and '.join(map(in_braces, driver.named))}: {given})"
+    # Of a frame it says the same: where it was called one, a small model took it for a pandas frame.
+    return (
+        f"{name}: {title} database, not copied, with the tables {text}.{_joins(shared)} Ask it in SQL of {title}, "
+        f"which gives a DataFrame: {example}"
+    )
 
 
 def _columns_text(table: SharedTable) -> str:

@@ -278,7 +278,7 @@ def test_the_model_is_told_columns_and_how_to_ask_spark(
     databases = LiveDatabases()
     found = databases.find_all({"trips": (trips, ["zone", "km"]), "zones": (zones, [])})
     assert found["trips"].headline == (
-        "trips: Spark DataFrame, not copied, in SQL the table {trips} (zone string, km double). Tables join on "
+        "trips: Spark database, not copied, with the tables {trips} (zone string, km double). Tables join on "
         "zone ({trips}, {zones}). Ask it in SQL of Spark, which gives a DataFrame: "
         'trips.sparkSession.sql("""SELECT COUNT(*) AS n FROM {trips}""", trips=trips).toPandas() '
         "(with {trips} and {zones}: trips=trips, zones=zones)"
@@ -322,5 +322,5 @@ def test_a_dataframe_of_spark_is_asked_where_it_lies_and_the_accepted_cell_gives
     assert "email" not in str(model_server.requests)
     assert result in kernel.run(program).text, "the accepted cell, in the kernel of the user"
     assert "`--vars other` lets the code query it" in kernel.ask("How many rows has other?", "--dry-run").text
-    assert "in SQL the table {other} (id bigint)" in kernel.ask("How many?", "--dry-run --vars other").text
+    assert "with the tables {other} (id bigint)" in kernel.ask("How many?", "--dry-run --vars other").text
     assert not kernel.run(END).error

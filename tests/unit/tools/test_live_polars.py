@@ -129,7 +129,7 @@ def test_a_stop_ends_a_query_of_a_lazy_frame() -> None:
 def test_the_model_is_told_columns_and_a_query_waits_for_a_yes() -> None:
     found = LiveDatabases().find("trips", trips(), ["zone", "km"])
     assert found.headline == (
-        "trips: Polars LazyFrame, not copied, in SQL the table self (zone String, km Float64). Ask it in SQL of "
+        "trips: Polars database, not copied, with the tables self (zone String, km Float64). Ask it in SQL of "
         'Polars, which gives a DataFrame: trips.sql("""SELECT COUNT(*) AS n FROM self""").collect()'
     )
     assert found.tool.stub.policy == "ask", "it may read over a network"
