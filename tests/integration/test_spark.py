@@ -155,7 +155,7 @@ def test_code_of_the_sandbox_gives_the_same_frame_on_sparks_own_session_and_data
         ('trips.sparkSession.sql("SELECT 1 FROM {t}", t="people")', "no DataFrame"),
         (
             'trips.sparkSession.sql("SELECT 1 FROM trips", trips=trips)',
-            r"there is no table 'trips'; tables: \{trips",
+            r"needs braces in the query. Write: SELECT 1 FROM .trips.$",
         ),
         ('trips.sparkSession.sql(f"SELECT 1 FROM {trips}")', "no place in an f-string"),
         ("trips.groupBy('zone')", r"Write trips.sparkSession.sql"),

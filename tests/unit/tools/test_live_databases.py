@@ -266,6 +266,10 @@ def test_only_a_shared_dataframe_is_named_in_the_braces_of_a_query_for_spark() -
         "spark: SELECT {trips}.a FROM {trips}",
         "trips: SELECT '{{' FROM {trips}, {zones}",
     ]
+    with pytest.raises(ValueError, match=r"Write: SELECT t.a FROM \{trips\} t JOIN \{zones\} USING \(a\)$"):
+        names["spark"].sql(
+            "SELECT t.a FROM trips t JOIN zones USING (a)", trips=names["trips"], zones=names["zones"]
+        )
     frames = {"trips": object(), "zones": object()}
     assert [with_quoted_frames(one.partition(": ")[2], frames) for one in sent] == [
         "SELECT {x}",
