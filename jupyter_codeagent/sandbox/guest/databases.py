@@ -206,10 +206,10 @@ def _with_names(sql: str, frames: dict[str, object]) -> str:
     if not frames:
         return sql.replace("{", "{{").replace("}", "}}")
     pieces: list[str] = []
-    plain = [key for key in frames if f"{{{key}" not in sql]
-    if plain:  # small models forget the braces, and repeat themselves unless they see the query itself
-        written = re.sub(rf"(?i)\b(from|join)(\s+)({'|'.join(plain)})\b", r"\1\2{\3}", sql)
-        raise ValueError(f"{{{plain[0]}}} needs braces in the query. Write: {written}")
+    # Small models forget the braces, and repeat themselves unless they see the query itself.
+    written = re.sub(rf"(?i)\b(from|join)(\s+)({'|'.join(frames)})\b", r"\1\2{\3}", sql)
+    if written != sql:
+        raise ValueError(f"a DataFrame needs braces in the query. Write: {written}")
     for text, key, form, conversion in Formatter().parse(sql):
         pieces.append(text.replace("{", "{{").replace("}", "}}"))
         if key is None:
