@@ -13,7 +13,7 @@ import duckdb
 import pandas as pd
 import pytest
 import sqlalchemy
-from database_programs import MONTH, OF_DUCKDB, PROGRAMS, TRIPS, ZONES, same
+from database_programs import MONTH, OF_DUCKDB, PROGRAMS, ROWS, TRIPS, ZONES, same
 from pandas.testing import assert_frame_equal
 from sqlalchemy.pool import StaticPool
 
