@@ -220,6 +220,7 @@ def test_the_embedded_model_ends_itself_after_its_idle_time_whatever_the_clock_s
 WALL_CLOCK = {
     "agent/ending.py": "when a run ended",
     "entrypoints/cli.py": "the day of a report",
+    "entrypoints/kernel_clients/channels.py": "when a message was written",
     "frontend/approvals/approvers.py": "when a person decided",
     "frontend/approvals/gate.py": "when it was decided",
     "frontend/approvals/widgets.py": "when a person decided",
@@ -227,6 +228,7 @@ WALL_CLOCK = {
     "frontend/panel_proposals.py": "when a person decided",
     "history/store.py": "when a row was written",
     "models/embedded/launcher.py": "the age of a state file of another machine",
+    "sandbox/remote/kubectl.py": "a time on another machine, after which nobody misses a Pod",
     "sandbox/owned_directory.py": "the age of a directory that nobody has locked, against its time of modification",
     "session/report_drafts.py": "the day of a report",
     "session/run_request.py": "when a run was started",

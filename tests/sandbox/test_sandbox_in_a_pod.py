@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -144,5 +145,6 @@ def test_a_connection_that_is_lost_is_told_as_such_and_takes_the_pod_along(
     os.kill(int(relay.read_text()), signal.SIGKILL)
     ended = box.run("1")
     assert ended.status == "killed"
-    assert "read: connection reset by peer; the Pod still runs" in ended.reason
+    # It ends by itself, perhaps before it is looked for.
+    assert re.search(r"read: connection reset by peer; the Pod (still runs|ended \(Succeeded\))", ended.reason)
     wait_until_none_runs(cluster)

@@ -118,6 +118,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         one = Desk(patch, tmp_path_factory.mktemp("desk"))
         yield one
         one.stop()
+        one.forget_environment()
 
 
 def batches(name: str) -> list[tuple[str, ...]]:

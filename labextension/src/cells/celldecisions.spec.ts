@@ -294,6 +294,7 @@ describe('running a pending cell in the live kernel', () => {
     const said = vi.spyOn(Notification, 'error');
     await decisions.apply(panel, 'r-code');
     expect(said).toHaveBeenCalledWith(refusal);
+    Notification.dismiss();
     expect(document.querySelector('.jp-Dialog')).toBeNull();
     expect([states(notebook).slice(1), sent, noted]).toEqual([['pending', 'pending'], [], []]);
     said.mockRestore();
