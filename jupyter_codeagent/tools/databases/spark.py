@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 50
 """Tables whose columns are looked up unless some are named."""
-RELATION = re.compile(r"'UnresolvedRelation \[([^\]]*)\]")
+RELATION = "'UnresolvedRelation ["
+"""Before the name of a table, and ``]``, in a plan as Spark prints it."""
 PART = re.compile(r"(?:\A|[:+]- )'?(\w+)")
 """A line of a plan as Spark prints it: ``:  +- 'Project [*]``."""
 PARTS = names_of("""
@@ -159,7 +160,7 @@ def _check_plan(session: Any, statement: Statement, shared: SharedTables) -> Non
     """Check what Spark's own parser makes of the statement: the relations that it reads, and its parts."""
     with _plain_errors():
         plan = str(session._jsparkSession.sessionState().sqlParser().parsePlan(statement.text).toString())
-    relations = {name.lower() for name in RELATION.findall(plan)}
+    relations = {found.partition("]")[0].lower() for found in plan.split(RELATION)[1:]}
     if unknown := sorted(relations - {*shared.by_name} - statement.named):
         raise PermissionError(f"there is no table {unknown[0][:60]!r}")
     if unknown := sorted({part for line in plan.split("\n") for part in PART.findall(line)} - PARTS):
