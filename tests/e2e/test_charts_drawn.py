@@ -59,9 +59,11 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def faults(page: Page, charts: ChartLibrary, chart: dict[str, Any]) -> list[str]:
-    page.set_content('<body style="margin: 8px; font-family: sans-serif"><div id="chart"></div></body>')
-    for script in SCRIPTS[charts]:
-        page.add_script_tag(path=script)
+    if page.title() != charts:  # megabytes of script are read once
+        page.set_content(f'<title>{charts}</title><body style="margin: 8px; font-family: sans-serif"></body>')
+        for script in SCRIPTS[charts]:
+            page.add_script_tag(path=script)
+    page.evaluate("document.body.innerHTML = '<div id=\"chart\"></div>'")
     page.evaluate(DRAW[charts], chart)
     found: list[str] = page.evaluate(LOOK)
     return found
