@@ -217,8 +217,7 @@ def frame_of(found: Rows) -> pd.DataFrame:
     import pandas as pd
 
     columns, values = found
-    if len(values) > rows.MAX_ROWS:
-        raise ValueError(f"more than {rows.MAX_ROWS:,} rows: aggregate or filter in the query")
+    rows.check_size(rows=len(values))
     return pd.DataFrame.from_records([tuple(row) for row in values], columns=list(columns))
 
 

@@ -23,6 +23,7 @@ from model_server import ModelServer, code
 from pandas.testing import assert_frame_equal
 
 from jupyter_codeagent.sandbox.guest.databases import create_database
+from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases import spark as of_spark
 from jupyter_codeagent.tools.databases.shared import SharedTables, checked_statement
 from jupyter_codeagent.tools.live_databases import LiveDatabases, Named
@@ -266,7 +267,7 @@ def test_rows_of_spark_end_at_their_limits(spark: Any, trips: Any, monkeypatch: 
     ask = asked({"trips": (trips, [])}, "trips")
     for limit, value in (("MAX_ROWS", 1000), ("MAX_BYTES", 10_000)):
         with monkeypatch.context() as patched:
-            patched.setattr(of_spark, limit, value)
+            patched.setattr(rows, limit, value)
             with pytest.raises(ValueError, match="aggregate"):
                 ask("SELECT * FROM {trips}")
     assert len(ask("SELECT * FROM {trips}")) == len(TRIPS)

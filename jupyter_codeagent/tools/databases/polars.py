@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.tools.databases.rows import MAX_BYTES, MAX_ROWS
+from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 
 if TYPE_CHECKING:
@@ -46,13 +46,10 @@ def run_polars(frame: Any, sql: str, shared: SharedTables) -> pl.DataFrame:
         raise PermissionError(f"{READS} is not allowed here: query the table {TABLE}")
     columns = shared.by_name[TABLE].columns
     try:
-        found: pl.DataFrame = _collected(frame.select(*columns).sql(statement.text).head(MAX_ROWS + 1))
+        found: pl.DataFrame = _collected(frame.select(*columns).sql(statement.text).head(rows.MAX_ROWS + 1))
     except pl.exceptions.PolarsError as problem:
         raise ValueError(f"Polars: {str(problem).splitlines()[0]}") from problem
-    if len(found) > MAX_ROWS:
-        raise ValueError(f"more than {MAX_ROWS:,} rows: aggregate or filter in the query")
-    if found.estimated_size() > MAX_BYTES:
-        raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
+    rows.check_size(rows=len(found), size_bytes=int(found.estimated_size()))
     return found
 
 

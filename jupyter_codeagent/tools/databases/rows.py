@@ -56,11 +56,24 @@ def portions(cursor: Any) -> list[tuple[Any, ...]]:
         rows += portion
         portion_bytes = sum(value_bytes(value) for row in portion for value in row)
         size_bytes += portion_bytes
-        if size_bytes > MAX_BYTES:
-            raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
+        check_size(size_bytes=size_bytes)
         fitting = AT_ONCE_BYTES * len(portion) // max(portion_bytes, 1)
         at_once = max(1, min(fitting, 2 * at_once, MAX_ROWS_AT_ONCE))
     return rows
+
+
+def check_size(*, rows: int = 0, size_bytes: int = 0) -> None:
+    """Check a result against the limits.
+
+    Raises
+    ------
+    ValueError
+        It has too many rows, or its values together are too large for the kernel's memory.
+    """
+    if rows > MAX_ROWS:
+        raise ValueError(f"more than {MAX_ROWS:,} rows: aggregate or filter in the query")
+    if size_bytes > MAX_BYTES:
+        raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
 
 
 def value_bytes(value: object) -> int:

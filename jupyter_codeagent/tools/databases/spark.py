@@ -22,8 +22,8 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.functions import KNOWN, names_of
-from jupyter_codeagent.tools.databases.rows import MAX_BYTES, MAX_ROWS
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.tools.databases.statements import Statement
 from jupyter_codeagent.types.errors import UsageError
@@ -92,11 +92,8 @@ def _rows(session: Any, sql: str, shared: SharedTables, frames: Frames, group: s
     text, used = checked_query(session, sql, shared, frames)
     session.sparkContext.setJobGroup(group, "a query that %%agent asks")
     with _plain_errors():
-        frame: pd.DataFrame = session.sql(text, **used).limit(MAX_ROWS + 1).toPandas()
-    if len(frame) > MAX_ROWS:
-        raise ValueError(f"more than {MAX_ROWS:,} rows: aggregate or filter in the query")
-    if frame.memory_usage(deep=True).sum() > MAX_BYTES:
-        raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
+        frame: pd.DataFrame = session.sql(text, **used).limit(rows.MAX_ROWS + 1).toPandas()
+    rows.check_size(rows=len(frame), size_bytes=int(frame.memory_usage(deep=True).sum()))
     return frame
 
 

@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 
 from jupyter_codeagent.sandbox.guest.databases import create_database
 from jupyter_codeagent.session.variable_selection import select_variables
-from jupyter_codeagent.tools.databases import polars as of_polars
+from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.tools.timeouts import ended_by_signals
 from jupyter_codeagent.types.errors import UsageError, VariableError
@@ -106,7 +106,7 @@ def test_behind_the_sql_check_no_file_is_read(tmp_path: Path, monkeypatch: pytes
 def test_rows_of_a_lazy_frame_end_at_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit, value in (("MAX_ROWS", 1000), ("MAX_BYTES", 10_000)):
         with monkeypatch.context() as patched:
-            patched.setattr(of_polars, limit, value)
+            patched.setattr(rows, limit, value)
             with pytest.raises(ValueError, match="aggregate"):
                 asked(trips())("SELECT * FROM self")
 
