@@ -354,6 +354,8 @@ class RunPreparation:
             raise UsageError(NO_DATABASES_WITH_CANDIDATES.format(name=next(iter(databases))))
         called = {**tools, **{name: database.tool for name, database in databases.items()}}
         tools, tool_notes = within_policy(called, settings)
+        for name, labels in selection.databases.items():
+            self.tools.databases.note_asked(tools[name].stub, labels)
         manifest = self.workspace.export(
             selection.values,
             selection.names,

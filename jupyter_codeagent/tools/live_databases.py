@@ -100,6 +100,10 @@ class LiveDatabases:
                 found[stub.name] = labels
         return found
 
+    def note_asked(self, stub: ToolStub, labels: Sequence[str]) -> None:
+        """Note what a question asks, for those that follow it: `stub` is the one in its record."""
+        self._asked[id(stub)] = (stub, self._connections[stub.name], tuple(labels))
+
     def find_all(self, named: Named) -> dict[str, LiveDatabase]:
         """Return the databases of one question; a query of Spark may name all of its DataFrames.
 
@@ -162,7 +166,6 @@ class LiveDatabases:
         assert kind is not None
         how = f"Write {QUERIES[kind].format(name=name, sql='SELECT …')}"
         stub = replace(tool.stub, kind=kind, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
-        self._asked[id(stub)] = (stub, self._connections[name], tuple(labels))
         return LiveDatabase(tool=replace(tool, stub=stub), headline=_headline(name, kind, driver, shared))
 
 

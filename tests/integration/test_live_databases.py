@@ -74,6 +74,14 @@ def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_
     run = record(kernel, "And the least?", "")
     assert [call["status"] for call in run["steps"][0]["result"]["calls"]] == ["ok"], "a follow-up asks it again"
     assert "city" not in model_server.requests[-1]["messages"][-1]["content"], "of the tables and columns named"
+    kernel.run("%config CodeAgent.tools = 'ask'")
+    model_server.script(code("print(1)"))
+    kernel.ask("Mean n?", "--new --vars 'duck[trips.n]' --approve auto")
+    model_server.script(code("print(2)"))
+    kernel.ask("And the least?", "--approve auto")
+    told = model_server.requests[-1]["messages"][-1]["content"]
+    assert "duck: " in told, "a follow-up, also where each query is asked for"
+    kernel.run("%config CodeAgent.tools = 'auto'")
     kernel.run(LAZY)
     model_server.script(code(OF_LAZY))
     run = record(kernel, "Mean n by city?", "--new --vars 'lazy[city,n]'")

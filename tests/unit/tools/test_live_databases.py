@@ -22,7 +22,7 @@ from jupyter_codeagent.tools.databases.duckdb import frame_taken
 from jupyter_codeagent.tools.databases.spark import with_quoted_frames
 from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.variables import VariableSummary
+from jupyter_codeagent.types.variables import ToolStub, VariableSummary
 
 
 def duck(_: Path) -> Any:
@@ -225,8 +225,14 @@ def test_a_yes_for_all_queries_is_for_the_same_connection_and_the_same_tables(tm
 
 def test_a_follow_up_asks_what_its_question_asked_whatever_was_looked_at_since(tmp_path: Path) -> None:
     databases, connection = LiveDatabases(), lite(tmp_path)
-    narrow = databases.find("db", connection, ["trips.id"]).tool.stub
-    wide = databases.find("db", connection, []).tool.stub  # a dry run, or a question of another conversation
+
+    def stub_of(labels: list[str]) -> ToolStub:
+        stub = replace(databases.find("db", connection, labels).tool.stub, policy="ask")  # as a rule has it
+        databases.note_asked(stub, labels)
+        return stub
+
+    narrow = stub_of(["trips.id"])
+    wide = stub_of([])  # a dry run, or a question of another conversation
     assert databases.still_there([narrow], {"db": connection}) == {"db": ("trips.id",)}
     assert databases.still_there([wide], {"db": connection}) == {"db": ()}
     other = duck(tmp_path)
