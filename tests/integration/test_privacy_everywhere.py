@@ -7,6 +7,7 @@ only what it takes out of the data; it is as curious as it can be.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,6 +62,7 @@ pytestmark = pytest.mark.xdist_group("privacy everywhere")  # two kernels for al
 PEOPLE = ("Yolvandra", "Pexmire", "Brustolf", "Anquedar", "Kelphine", "Ostravax")
 VALUES = ("Frequentia", "Solitaria", "7142", "2714")
 ALL = "people,by_name,wide,banded,adults,pframe,nested,table,dataset,records,lists,counts,place"
+HEADERS_OF_HTTP = re.compile(rb"(?im)^(host|content-length): .*")  # a port, a length: 2714 bytes are no canary
 CANARIES = {"schema": (*PEOPLE, *VALUES), "stats": PEOPLE}
 
 SHOWS_ALL = f"""
@@ -108,7 +110,8 @@ class Place:
         return self.kernel.ask(prompt, f"--vars {ALL} --privacy {self.mode} {options}")
 
     def found(self) -> list[str]:
-        text = bytes(self.server.received).decode("utf-8", "replace")
+        sent = HEADERS_OF_HTTP.sub(b"", bytes(self.server.received))
+        text = sent.decode("utf-8", "replace")
         assert "people: DataFrame" in text, "something was asked"
         return [canary for canary in CANARIES[self.mode] if canary in text]
 
