@@ -62,8 +62,8 @@ class ToolCallBroker:
         self._argument_bytes = limits.argument_bytes
         self._unsure = set() if unsure is None else unsure
         self._counter = CallCounter(limits)
-        self._decider = CallDecider(run_id, decide, self._unsure)
         self._executor = CallExecutor(host)
+        self._decider = CallDecider(run_id, decide, self._unsure, self._executor.estimate)
         self._results = CallResults(host, limits.result_bytes)
         self._recorded = RecordedCalls(tools, recorded)
         self._one_at_a_time = asyncio.Lock()

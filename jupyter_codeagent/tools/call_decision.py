@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from jupyter_codeagent.sandbox.tool_calls import CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, call_text, parse_call
 from jupyter_codeagent.tools.call_outcome import CallOutcome, denied_call, recorded_text, refused
+from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.grants import grant_of
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.approvals import DecidedBy, Decision, Proposal
@@ -33,8 +34,23 @@ class AllowedCall:
 class CallDecider:
     """Decides over the calls of one run."""
 
-    def __init__(self, run_id: str, decide: Callable[[Proposal], Awaitable[Decision]], unsure: set[str]) -> None:
-        """`unsure` are keys of calls that began and never returned: no approval of several calls covers them."""
+    def __init__(
+        self,
+        run_id: str,
+        decide: Callable[[Proposal], Awaitable[Decision]],
+        unsure: set[str],
+        estimate: Callable[[Tool, inspect.BoundArguments], Awaitable[str]],
+    ) -> None:
+        """Create the decider of one run.
+
+        Parameters
+        ----------
+        unsure
+            Keys of calls that began and never returned: no approval of several calls covers them.
+        estimate
+            Returns what a call is expected to take; raises what the call would raise.
+        """
+        self._estimate = estimate
         self._run_id = run_id
         self._decide = decide
         self._unsure = unsure
@@ -62,7 +78,12 @@ class CallDecider:
     async def _ask(
         self, tool: Tool, outline: inspect.BoundArguments, text: str, request: CallRequest
     ) -> AllowedCall | CallOutcome:
-        decision = await self._decide(self._proposal(tool, outline, request))
+        try:
+            expected = await self._estimate(tool, outline)
+        except Exception as problem:  # noqa: BLE001  (of any database: the code gets to know it, and nobody is asked)
+            answer = explained(problem)
+            return refused(request, answer.ename, answer.evalue)
+        decision = await self._decide(self._proposal(tool, outline, request, expected))
         decided_by = decision.decided_by
         if decision.action == "reject":
             why = f": {decision.reason}" if decision.reason else ""
@@ -80,7 +101,9 @@ class CallDecider:
             self._allowed_by[tool.name] = decided_by
         return AllowedCall(arguments=arguments, text=text, decided_by=decided_by, is_edited=decision.edited)
 
-    def _proposal(self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest) -> Proposal:
+    def _proposal(
+        self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest, expected: str
+    ) -> Proposal:
         at = f"Line {request.line} of the program" if request.line is not None else "The program"
         what = f"calls your function {tool.name}{tool.stub.signature}"
         if tool.stub.kind != "function":
@@ -96,7 +119,7 @@ class CallDecider:
             run_id=self._run_id,
             kind="call",
             code=code.text,
-            note=f"{at} {what}.{together}{in_brief}",
+            note=" ".join(filter(None, [f"{at} {what}.{together}{in_brief}", expected])),
             calls=request.together,
             lasting=() if is_unsure else (grant_of(tool),),
         )

@@ -7,6 +7,7 @@ import inspect
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from jupyter_codeagent.tools.call_arguments import arguments_for_undo, as_annotated
@@ -17,6 +18,9 @@ from jupyter_codeagent.types.rust_panics import panics_as_errors
 
 ENDS_MORE = (SystemExit, asyncio.CancelledError, StopIteration)
 """Exceptions that end more than the call: `sys.exit()` would end the run; no future can carry StopIteration."""
+
+
+ESTIMATE_S = 10.0
 
 
 class CallExecutor:
@@ -44,6 +48,23 @@ class CallExecutor:
         # A user's own coroutine may block its loop; ours, which talk to servers, do not.
         running = self._host.on_users_loop(called) if tool.coroutine is tool.function else called
         return await ended_in_time(tool.name, tool.timeout_s, running)
+
+    async def estimate(self, tool: Tool, outline: inspect.BoundArguments) -> str:
+        """Return what the call is expected to take; empty if nobody knows, or arguments are not unpacked yet.
+
+        Raises what the call would raise.
+        """
+        if tool.estimate is None or not all(isinstance(value, str) for value in outline.arguments.values()):
+            return ""
+        return await self._host.on_main_thread(partial(self._estimated, tool.name, tool.estimate, outline))
+
+    def _estimated(self, name: str, estimate: Callable[..., str], outline: inspect.BoundArguments) -> str:
+        self._is_on_main_thread = True
+        try:
+            with panics_as_errors(), ended_by_signals(name, ESTIMATE_S):
+                return estimate(*outline.args, **outline.kwargs)
+        finally:
+            self._is_on_main_thread = False
 
     def _called(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
         """Call the function on the main thread; return the arguments for its undo, and its value."""

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.sandbox.data.engines import library_of
+from jupyter_codeagent.tools.databases.estimates import ENGINES
 from jupyter_codeagent.tools.databases.polars import TABLE
 from jupyter_codeagent.tools.databases.shared import (
     KnownTable,
@@ -39,15 +40,6 @@ TIMEOUT_S = 60.0
 MAX_TABLES = 50
 MAX_TABLES_CHARS = 1500
 """Size of the tables, columns and types in the prompt."""
-TITLES = {
-    "duckdb": "DuckDB",
-    "sqlite": "SQLite",
-    "postgresql": "PostgreSQL",
-    "mysql": "MySQL",
-    "mariadb": "MariaDB",
-    "spark": "Spark",
-    "polars": "Polars",
-}
 QUERIES: Mapping[StubKind, str] = {
     "duckdb": '{name}.sql("""{sql}""").df()',
     "sqlite3": 'pd.read_sql("""{sql}""", {name})',
@@ -129,7 +121,7 @@ class LiveDatabases:
         if driver is None:
             raise UsageError(f"{option}: it is no database that can be queried.")
         require_sqlglot(option)
-        if driver.dialect not in TITLES:
+        if driver.dialect not in ENGINES:
             raise UsageError(
                 f"{option}: queries of {driver.dialect} cannot be kept to reading; sql_tool(engine, "
                 "allow_writes=True) makes a function whose queries are each asked for."
@@ -166,7 +158,10 @@ class LiveDatabases:
         assert kind is not None
         how = f"Write {QUERIES[kind].format(name=name, sql='SELECT …')}"
         stub = replace(tool.stub, kind=kind, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
-        return LiveDatabase(tool=replace(tool, stub=stub), headline=_headline(name, kind, driver, shared))
+        estimate = partial(driver.estimate, shared=shared)
+        return LiveDatabase(
+            tool=replace(tool, stub=stub, estimate=estimate), headline=_headline(name, kind, driver, shared)
+        )
 
 
 def _shared(driver: Driver, labels: Sequence[str], option: str) -> SharedTables:
@@ -236,7 +231,7 @@ def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables) -
     # A query with columns in it is copied by small models as it is, whatever the question.
     widest = max(shown, key=lambda table: len(table.columns))
     example = QUERIES[kind].format(name=name, sql=f"SELECT COUNT(*) AS n FROM {_name(widest.name)}")  # noqa: S608
-    title = TITLES[driver.dialect]
+    title = ENGINES[driver.dialect]
     if kind == "spark_frame" and len(driver.named) > 1:
         given = ", ".join(f"{frame}={frame}" for frame in driver.named)
         example += f" (with {' and '.join(map(in_braces, driver.named))}: {given})"

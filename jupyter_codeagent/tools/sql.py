@@ -16,20 +16,35 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.sandbox.data.engines import Library, library_of
-from jupyter_codeagent.tools.databases import rows
-from jupyter_codeagent.tools.databases.duckdb import duckdb_found, duckdb_tables, frame_taken, run_duckdb
+from jupyter_codeagent.tools.databases import rows, statements
+from jupyter_codeagent.tools.databases.duckdb import (
+    duckdb_estimate,
+    duckdb_found,
+    duckdb_tables,
+    frame_taken,
+    run_duckdb,
+)
+from jupyter_codeagent.tools.databases.estimates import bytes_text, rows_text
 from jupyter_codeagent.tools.databases.polars import polars_found, run_polars
 from jupyter_codeagent.tools.databases.rows import Rows, Run
 from jupyter_codeagent.tools.databases.servers import (
     READ_ONLY,
     check_engine,
     check_without_approval,
+    engine_estimate,
     engine_found,
     engine_tables,
     run_engine,
 )
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, Wanted, shared_tables
-from jupyter_codeagent.tools.databases.spark import Frames, check_spark, is_local, run_spark, spark_found
+from jupyter_codeagent.tools.databases.spark import (
+    Frames,
+    check_spark,
+    is_local,
+    run_spark,
+    spark_bytes,
+    spark_found,
+)
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_found, sqlite_tables
 from jupyter_codeagent.tools.databases.statements import require_sqlglot
 from jupyter_codeagent.tools.registry import REGISTRY
@@ -128,9 +143,19 @@ def sql_tool(
 
     if policy == "auto":
         check_auto()
+
     tool = tool_of(query, name=name, policy=policy, timeout_s=timeout_s)
-    REGISTRY.add(replace(tool, check_auto=check_auto))
+    estimate = None if allow_writes or not statements.is_available() else partial(_estimate, driver, shared)
+    REGISTRY.add(replace(tool, check_auto=check_auto, estimate=estimate))
     return query
+
+
+def _estimate(driver: Driver, shared: SharedTables | None, sql: str) -> str:
+    """Return what the database expects; empty for a query that its check refuses, which a person may allow."""
+    try:
+        return driver.estimate(sql, shared)
+    except Exception:  # noqa: BLE001  (of any driver: the person is asked without it)
+        return ""
 
 
 def _needs_no_approval(query: Query) -> bool:
@@ -175,6 +200,19 @@ class Driver:
         if self.library == "duckdb":
             return partial(run_duckdb, self.connection, allow_writes=allow_writes, shared=shared)
         return partial(run_engine, self.connection, allow_writes=allow_writes, timeout_s=timeout_s, shared=shared)
+
+    def estimate(self, sql: str, shared: SharedTables | None) -> str:
+        """Return what the database expects of a query that its check has passed; empty if it does not tell.
+
+        Raises what running the query would raise at once, as for SQL with a mistake in it.
+        """
+        if self.library == "spark" and shared is not None:
+            return bytes_text(self.dialect, spark_bytes(self.connection, sql, shared, self.named))
+        if self.library == "duckdb":
+            return rows_text(self.dialect, duckdb_estimate(self.connection, sql, shared))
+        if self.library == "sqlalchemy":
+            return rows_text(self.dialect, engine_estimate(self.connection, sql, shared))
+        return ""
 
     def frames(self, shared: SharedTables, *, timeout_s: float) -> AsFrame:
         """Return the function of a checked statement that returns its rows, as the library's own calls would."""

@@ -48,6 +48,8 @@ class Tool:
     """Takes the result of a call, then its arguments by name, and reverses the call."""
     timeout_s: float | None = None
     """Time limit of one call; None for no limit."""
+    estimate: Callable[..., str] | None = None
+    """Takes the call's arguments; returns what it would take, for who is asked, or raises what it would."""
     check_auto: Callable[[], None] | None = None
     """Raises UsageError if the function must not be called without approval."""
 

@@ -263,6 +263,18 @@ def test_a_query_of_spark_ends_by_its_limit_and_by_a_stop_and_no_other_job_does(
     assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None
 
 
+def test_who_is_asked_reads_how_much_spark_expects_to_read(spark: Any, tmp_path: Path) -> None:
+    spark.range(100_000).write.parquet(str(tmp_path / "many"))
+    many = spark.read.parquet(str(tmp_path / "many"))
+    estimate = LiveDatabases().find("many", many, (), frames={"many": (many, ())}).tool.estimate
+    assert estimate is not None
+    assert re.fullmatch(
+        r"Spark expects to read about \d\d\d KiB\.", estimate("SELECT SUM(id) AS s FROM {many} WHERE id > 3")
+    )
+    with pytest.raises(PermissionError, match="no DataFrame that is shared"):
+        estimate("SELECT * FROM {trips}")
+
+
 def test_rows_of_spark_end_at_their_limits(spark: Any, trips: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ask = asked({"trips": (trips, [])}, "trips")
     for limit, value in (("MAX_ROWS", 1000), ("MAX_BYTES", 10_000)):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -410,6 +411,41 @@ def test_without_sqlglot_no_query_runs_unasked_and_asked_ones_do(
     with pytest.raises(UsageError, match="sqlglot is missing: `pip install sqlglot`"):
         sql_tool(reader, policy="auto")
     assert len(sql_tool(reader)("SELECT * FROM trips")) == 3
+
+
+def test_who_is_asked_reads_the_rows_that_the_server_expects_and_nothing_ran_by_then(engine: Any) -> None:
+    is_postgresql = engine.dialect.name == "postgresql"
+    with engine.begin() as opened:
+        opened.exec_driver_sql("DROP TABLE IF EXISTS many")
+        opened.exec_driver_sql("CREATE TABLE many (n INTEGER PRIMARY KEY, k INTEGER)")
+        source = "SELECT n, n / 7 FROM generate_series(1, 20000) AS n"
+        opened.exec_driver_sql(
+            f"INSERT INTO many {source if is_postgresql else 'SELECT seq, seq / 7 FROM seq_1_to_20000'}"
+        )
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as opened:
+        opened.exec_driver_sql(f"ANALYZE {'' if is_postgresql else 'TABLE '}many")
+    estimate = LiveDatabases().find("db", engine, ["many", "trips"]).tool.estimate
+    assert estimate is not None
+
+    def expected(sql: str) -> int:
+        found = re.fullmatch(
+            r"(?:PostgreSQL|MariaDB) expects (?:about )?([\d,]+) rows? in its largest step\.", estimate(sql)
+        )
+        assert found, estimate(sql)
+        return int(found[1].replace(",", ""))
+
+    assert expected("SELECT k, COUNT(*) FROM many WHERE k > 2850 GROUP BY k") == pytest.approx(20_000, rel=0.05)
+    assert expected("SELECT k FROM many WHERE n = 7") == 1
+    assert expected("SELECT COUNT(*) FROM many AS a CROSS JOIN many AS b") == pytest.approx(4e8, rel=0.1)
+    with pytest.raises(PermissionError, match="no table 'secrets'"):
+        estimate("SELECT * FROM secrets")
+    with pytest.raises(sqlalchemy.exc.DBAPIError, match="nothere"):
+        estimate("SELECT nothere FROM many")
+    assert estimate("SELECT 100 / (n - n) FROM trips").startswith(
+        "MariaDB" if not is_postgresql else "PostgreSQL"
+    ), "planned, not run"
+    with engine.begin() as opened:
+        opened.exec_driver_sql("DROP TABLE many")
 
 
 def test_no_limit_of_ours_stays_with_the_users_connections(engine: Any) -> None:

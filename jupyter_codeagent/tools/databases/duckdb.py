@@ -19,6 +19,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_codeagent.sandbox.data.duckdb_plan import BY_EXTENSION, READERS, split_view
+from jupyter_codeagent.tools.databases.estimates import duckdb_rows, json_nodes
 from jupyter_codeagent.tools.databases.rows import AT_ONCE_BYTES, MAX_BYTES, MAX_ROWS, fetched, value_bytes
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import VariableError
@@ -70,28 +71,49 @@ def run_duckdb(
 
 def _queried(cursor: Any, sql: str, without_approval: bool, allow_writes: bool, shared: SharedTables | None) -> Any:
     """Return the cursor that has run the query."""
+    if allow_writes:
+        _hide_variables(cursor)
+        return cursor.execute(sql)
+    return cursor.execute(checked_query(cursor, sql, without_approval, shared))
+
+
+def checked_query(cursor: Any, sql: str, without_approval: bool, shared: SharedTables | None) -> str:
+    """Return the statement to run, in a read-only transaction that has begun on the cursor.
+
+    Raises
+    ------
+    PermissionError
+    """
+    _hide_variables(cursor)
+    is_checked = without_approval or shared is not None
+    check = _Check(cursor=cursor, without_approval=is_checked, shared=shared)
+    # Looked up only where they may be called: DuckDB needs 50 ms to list its functions.
+    own = check.own_macros if is_checked and shared is None else frozenset()
+    statement = checked_statement(sql, "duckdb", shared, own=own) if is_checked else None
+    check.statement(sql if statement is None else statement.text)
+    if statement is not None:
+        sql = statement.text if shared is None else shared.narrowed(statement)
+    cursor.execute("BEGIN TRANSACTION READ ONLY")
+    return sql
+
+
+def _hide_variables(cursor: Any) -> None:
+    """Set, only on this cursor, that `FROM df` is not a variable of the user's."""
     try:
-        # Only on this cursor: `FROM df` is not a variable of yours.
         cursor.execute("SET python_enable_replacements = false")
     except Exception as problem:
-        if (
-            cursor.execute("SELECT system.main.current_setting('python_enable_replacements')").fetchone()[0]
-            is not False
-        ):
+        found = cursor.execute("SELECT system.main.current_setting('python_enable_replacements')").fetchone()[0]
+        if found is not False:
             raise PermissionError(
                 "the configuration of DuckDB is locked while queries find your variables"
             ) from problem
-    if not allow_writes:
-        is_checked = without_approval or shared is not None
-        check = _Check(cursor=cursor, without_approval=is_checked, shared=shared)
-        # Looked up only where they may be called: DuckDB needs 50 ms to list its functions.
-        own = check.own_macros if is_checked and shared is None else frozenset()
-        statement = checked_statement(sql, "duckdb", shared, own=own) if is_checked else None
-        check.statement(sql if statement is None else statement.text)
-        if statement is not None:
-            sql = statement.text if shared is None else shared.narrowed(statement)
-        cursor.execute("BEGIN TRANSACTION READ ONLY")
-    return cursor.execute(sql)
+
+
+def duckdb_estimate(connection: Any, sql: str, shared: SharedTables | None) -> int:
+    """Return the rows of the largest step of a query that has passed its check; raise what running it would."""
+    with closing(connection.cursor()) as cursor:
+        explained = f"EXPLAIN (FORMAT json) {checked_query(cursor, sql, True, shared)}"
+        return duckdb_rows(json.loads(cursor.execute(explained).fetchone()[1]))
 
 
 def frame_taken(cursor: Any) -> pd.DataFrame:
@@ -184,7 +206,7 @@ class _Check:
 
     def _tree(self, tree: Any, *, in_view: bool) -> None:
         """Check a parsed statement; `in_view`: of a view of the user, which states itself which files it reads."""
-        nodes = list(_nodes(tree))
+        nodes = list(json_nodes(tree))
         named = {
             str(entry.get("key")).lower()
             for node in nodes
@@ -252,7 +274,7 @@ class _Check:
         """Check the function of ``FROM function(…)``."""
         name = str(function.get("function_name")).lower()
         if name in READERS and in_view:
-            for constant in (node for node in _nodes(function) if node.get("type") == "VALUE_CONSTANT"):
+            for constant in (node for node in json_nodes(function) if node.get("type") == "VALUE_CONSTANT"):
                 _require_local(json.dumps(constant))
         elif name not in TABLE_FUNCTIONS - (LISTING if self.shared else set()) or name in self._own_sources:
             raise PermissionError(f"{name[:60]}() is not allowed here: query the tables")
@@ -398,13 +420,3 @@ def duckdb_found(connection: Any, parts: Sequence[str]) -> list[KnownTable]:
         if is_wanted or not parts:
             found.setdefault(tuple(source), {})[column] = kind
     return [KnownTable(source=source, columns=labels) for source, labels in found.items()]
-
-
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(tree, dict):
-        yield tree
-        for value in tree.values():
-            yield from _nodes(value)
-    elif isinstance(tree, list):
-        for value in tree:
-            yield from _nodes(value)

@@ -7,12 +7,14 @@ asked about, or that may read shared tables only, pass the SQL check (`statement
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
+from jupyter_codeagent.tools.databases.estimates import mysql_rows, postgresql_rows, postgresql_tables
 from jupyter_codeagent.tools.databases.functions import KNOWN, WORDS
 from jupyter_codeagent.tools.databases.rows import STREAMED, Rows, first_word, only_reads, portions
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
@@ -25,6 +27,12 @@ POSTGRESQL_READS_FILES = (
     "SELECT rolsuper OR pg_has_role(current_user, 'pg_read_server_files', 'member') "
     "OR pg_has_role(current_user, 'pg_execute_server_program', 'member') FROM pg_roles WHERE rolname = current_user"
 )
+POSTGRESQL_ROWS = (
+    "SELECT reltuples FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+    "WHERE n.nspname = :schema AND c.relname = :name"
+)
+ESTIMATE_S = 5.0
+"""Time in which a server has to plan a query."""
 SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
 LISTS = frozenset({"tables", "columns"})
 """Tables of `information_schema` that may be queried without approval."""
@@ -106,28 +114,54 @@ def run_engine(
 ) -> Rows:
     """Run a query in a transaction that is rolled back unless writes are allowed."""
     dialect = engine.dialect.name
-    with own_connection(engine) as opened:
-        if dialect == "postgresql" and _commits_each(opened):
-            opened.execution_options(isolation_level="READ COMMITTED")  # else each statement is a transaction
-        _limit(opened, dialect, timeout_s)
+    with _limited_connection(engine, timeout_s) as opened:
         if allow_writes:
             rows = _of_result(opened.execution_options(no_parameters=True).exec_driver_sql(sql))
             opened.commit()
             return rows
-        only_reads(sql)
         if dialect == "sqlite":
+            only_reads(sql)
             connection = opened.connection.driver_connection
             return run_sqlite(connection, sql, without_approval, allow_writes=allow_writes, shared=shared)
-        if ";" in sql.rstrip().rstrip(";"):
-            raise PermissionError("one statement is allowed here, without a semicolon in it")
-        _begin_reading(opened, dialect)
-        if without_approval or shared is not None:
-            sql = _checked(opened, dialect, sql, shared)
+        sql = _reading(opened, dialect, sql, is_checked=without_approval or shared is not None, shared=shared)
         # Rows come as they are fetched: otherwise a driver would hold all of them before there is a limit.
         streamed = opened.execution_options(stream_results=first_word(sql) in STREAMED, no_parameters=True)
         rows = _of_result(streamed.exec_driver_sql(sql))
         opened.rollback()
         return rows
+
+
+def engine_estimate(engine: Any, sql: str, shared: SharedTables | None) -> int:
+    """Return the rows of the largest step of a query that has passed its check; 0 if they are not told.
+
+    Raises what running the query would raise before its first row.
+    """
+    dialect = engine.dialect.name
+    if dialect not in READ_ONLY:
+        return 0
+    with _limited_connection(engine, ESTIMATE_S) as opened:
+        sql = _reading(opened, dialect, sql, is_checked=True, shared=shared)
+        options = "(FORMAT JSON, VERBOSE)" if dialect == "postgresql" else "FORMAT=JSON"
+        with_plan = opened.execution_options(no_parameters=True)
+        found = with_plan.exec_driver_sql(f"EXPLAIN {options} {sql}").scalar_one()
+        plan = json.loads(found) if isinstance(found, str | bytes) else found
+        if dialect != "postgresql":
+            return mysql_rows(plan)
+        rows = {
+            table: _rows(opened, POSTGRESQL_ROWS, schema=table[0], name=table[1])
+            for table in postgresql_tables(plan)
+        }
+        return postgresql_rows(plan, {table: int(found[0][0]) for table, found in rows.items() if found})
+
+
+@contextmanager
+def _limited_connection(engine: Any, timeout_s: float | None) -> Iterator[Any]:
+    dialect = engine.dialect.name
+    with own_connection(engine) as opened:
+        if dialect == "postgresql" and _commits_each(opened):
+            opened.execution_options(isolation_level="READ COMMITTED")  # else each statement is a transaction
+        _limit(opened, dialect, timeout_s)
+        yield opened
 
 
 def _limit(opened: Any, dialect: str, timeout_s: float | None) -> None:
@@ -142,6 +176,15 @@ def _limit(opened: Any, dialect: str, timeout_s: float | None) -> None:
             f"max_statement_time = {timeout_s}" if is_mariadb else f"max_execution_time = {timeout_s * 1000:.0f}"
         )
         opened.exec_driver_sql(f"SET SESSION {limit}")
+
+
+def _reading(opened: Any, dialect: str, sql: str, *, is_checked: bool, shared: SharedTables | None) -> str:
+    """Return the statement to run, in a read-only transaction that has begun; raise PermissionError."""
+    only_reads(sql)
+    if ";" in sql.rstrip().rstrip(";"):
+        raise PermissionError("one statement is allowed here, without a semicolon in it")
+    _begin_reading(opened, dialect)
+    return _checked(opened, dialect, sql, shared) if is_checked else sql
 
 
 def _begin_reading(opened: Any, dialect: str) -> None:

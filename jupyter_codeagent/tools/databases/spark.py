@@ -46,6 +46,8 @@ OWN_CLASSES = "org.apache.spark.sql.catalyst."
 OWN_NAME = re.compile(r"`?_pyspark_[0-9a-f]{32}`?\.?")
 """What PySpark calls a DataFrame in a query."""
 STOPPED_S = 0.2
+UNKNOWN_BYTES = 1 << 60
+"""What Spark says of a table whose size it does not know is larger (`spark.sql.defaultSizeInBytes`)."""
 
 Frames = Mapping[str, Any]
 """DataFrames of the user's that queries may name in braces."""
@@ -95,6 +97,15 @@ def _rows(session: Any, sql: str, shared: SharedTables, frames: Frames, group: s
         frame: pd.DataFrame = session.sql(text, **used).limit(rows.MAX_ROWS + 1).toPandas()
     rows.check_size(rows=len(frame), size_bytes=int(frame.memory_usage(deep=True).sum()))
     return frame
+
+
+def spark_bytes(session: Any, sql: str, shared: SharedTables, frames: Frames) -> int:
+    """Return how much a query reads as Spark expects; 0 if it does not know. Raises what running it would first."""
+    text, used = checked_query(session, sql, shared, frames)
+    with _plain_errors():
+        leaves = session.sql(text, **used)._jdf.queryExecution().optimizedPlan().collectLeaves()
+        sizes = [int(leaves.apply(at).stats().sizeInBytes()) for at in range(leaves.size())]
+    return sum(sizes) if max(sizes, default=0) < UNKNOWN_BYTES else 0
 
 
 def checked_query(session: Any, sql: str, shared: SharedTables, frames: Frames) -> tuple[str, Frames]:

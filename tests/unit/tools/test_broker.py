@@ -148,6 +148,24 @@ def test_a_call_of_an_ask_tool_waits_for_a_person_who_sees_the_whole_call() -> N
     assert broker.calls[0].decided_by == "panel"
 
 
+def test_who_is_asked_reads_what_the_call_is_expected_to_take_and_is_not_asked_for_one_that_would_fail() -> None:
+    def estimate(x: str) -> str:
+        if x == "SELEC":
+            raise ValueError("syntax error at SELEC")
+        return "PostgreSQL expects about 7,000 rows in its largest step."
+
+    tool, made = recording("db", "ask")
+    people = People(yes(), yes())
+    broker = broker_of(replace(tool, estimate=estimate), people=people)
+    first, failed, other = answers(
+        broker, request("db", x="SELECT 1"), request("db", x="SELEC"), request("db", x=[1, 2])
+    )
+    assert (first.ename, other.ename) == ("", "")
+    assert (failed.ename, failed.evalue) == ("ValueError", "syntax error at SELEC")
+    assert made == ["SELECT 1", [1, 2]]
+    assert [proposal.note.partition(". ")[2] for proposal in people.asked] == [estimate("SELECT 1"), ""]
+
+
 def test_denied_is_a_permission_error_in_the_program_and_nothing_is_called() -> None:
     tool, made = recording("send", "ask")
     never, made_never = recording("never", "deny")

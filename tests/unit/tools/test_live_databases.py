@@ -198,6 +198,26 @@ def test_the_model_is_told_no_values_that_stand_in_types_and_no_line_that_a_name
     assert "\n" not in told
 
 
+def test_who_is_asked_reads_the_rows_that_the_database_expects(tmp_path: Path) -> None:
+    def expected(connection: Any, sql: str) -> str:
+        estimate = LiveDatabases().find("db", connection, ()).tool.estimate
+        assert estimate is not None
+        return estimate(sql)
+
+    connection = duck(tmp_path)
+    connection.execute("CREATE TABLE many AS SELECT range AS n FROM range(20000)")
+    whole = "SELECT COUNT(*) FROM many AS a CROSS JOIN many AS b WHERE a.n + b.n > 3"
+    assert expected(connection, "SELECT SUM(n) AS s FROM many") == (
+        "DuckDB expects about 20,000 rows in its largest step."
+    )
+    assert expected(connection, whole) == "DuckDB expects about 400,000,000 rows in its largest step."
+    share = "SELECT n, n * 1.0 / (SELECT SUM(n) FROM many) AS share FROM many"
+    assert expected(connection, share) == "DuckDB expects about 20,000 rows in its largest step."
+    with pytest.raises(PermissionError, match="read_csv"):
+        expected(connection, "SELECT * FROM read_csv('/etc/passwd')")
+    assert expected(lite(tmp_path), "SELECT COUNT(*) AS n FROM trips") == "", "SQLite tells no figures"
+
+
 def test_a_database_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
     gone = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/none/trips.db")
     with pytest.raises(UsageError, match=r"--vars db: the database did not tell its tables: .*unable to open"):
