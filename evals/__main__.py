@@ -17,6 +17,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from evals import ablations
+from evals.databases import NAME, asked_of_databases
 from evals.measure import measure
 from evals.report import plot, table
 from evals.results import FOLDER, ResultFile, TaskResult
@@ -83,6 +84,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
     parser.add_argument("--third", choices=analysts.THIRDS, default="dev", help="of the sets; analysts only")
     parser.add_argument("--wording", choices=analysts.WORDINGS, default="careful", help="analysts only")
+    parser.add_argument("--database", action="store_true", help="ask DuckDB; first questions of own, fresh, kpi")
     parser.add_argument("--candidates", type=int, default=1, help="of ours")
     parser.add_argument(
         "--without", default="", help="techniques and rules to take out of ours, to see what they are worth"
@@ -118,7 +120,7 @@ def _tasks(options: argparse.Namespace) -> Sequence[Task]:
     if options.what == "analysts":
         return analysts.analyst_tasks(options.third, options.wording)
     suites = {"own": own_tasks(), "fresh": fresh.TASKS, "kpi": kpi.TASKS, "tools": tool_tasks.TASKS}
-    return suites[options.what]
+    return asked_of_databases(suites[options.what]) if options.database else suites[options.what]
 
 
 def chosen(tasks: Sequence[Task], only: str, every: int, first: int = 0) -> list[Task]:
@@ -139,7 +141,12 @@ def _system(name: str, server: RunningServer, options: argparse.Namespace) -> Sy
         directory = FOLDER / "kernel"
         replies = options.replies and options.replies.resolve()
         return Ours(
-            directory.resolve(), server, candidates=options.candidates, without=options.without, replies=replies
+            directory.resolve(),
+            server,
+            candidates=options.candidates,
+            without=options.without,
+            replies=replies,
+            database=NAME if options.database else "",
         )
     if name in WORKERS:
         return Peer(name, server)

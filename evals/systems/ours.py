@@ -44,12 +44,17 @@ class Ours:
         candidates: int = 1,
         without: Sequence[str] = (),
         replies: Path | None = None,
+        database: str = "",
     ) -> None:
+        """`database` is the variable that all questions are asked of."""
         self._options = f" --candidates {candidates}" if candidates > 1 else ""
+        self._options += f" --vars {database}" if database else ""
         self._worker = ProgramWorker()
         self._setup = ""
         self._programs: list[str] = []
-        self.name = "+".join(["ours", *([f"{candidates} candidates"] if candidates > 1 else [])])
+        self.name = "+".join(
+            ["ours", *([f"{candidates} candidates"] if candidates > 1 else []), *(["database"] if database else [])]
+        )
         self.name += "".join(f" without {technique}" for technique in without)
         directory.mkdir(parents=True, exist_ok=True)
         places = {"JUPYTER_RUNTIME_DIR": str(directory), "IPYTHONDIR": str(directory / "ipython")}
