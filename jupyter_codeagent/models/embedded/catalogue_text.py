@@ -11,7 +11,6 @@ from jupyter_codeagent.models.embedded.catalogue import (
     fetch_command,
     published_weights,
 )
-from jupyter_codeagent.models.embedded.memory import MachineMemory, machine_memory
 from jupyter_codeagent.models.embedded.scores import Score, format_score, measured_scores
 from jupyter_codeagent.models.embedded.server import cached_tokens
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, needed_bytes
@@ -19,6 +18,7 @@ from jupyter_codeagent.models.embedded.speed import measured_speed
 from jupyter_codeagent.models.embedded.weights import is_downloaded
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.embedded import EMBEDDED_PREFIX
+from jupyter_codeagent.types.machine_memory import MachineMemory, machine_memory
 from jupyter_codeagent.types.sizes import gigabytes
 from jupyter_codeagent.types.version import installed_version
 

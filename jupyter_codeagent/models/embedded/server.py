@@ -21,7 +21,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jupyter_codeagent.models.embedded.memory import machine_memory
 from jupyter_codeagent.models.embedded.speed import read_metrics, record_speed, speed_from_counters
 from jupyter_codeagent.models.embedded.state import (
     ServerState,
@@ -31,6 +30,7 @@ from jupyter_codeagent.models.embedded.state import (
     remove_state,
     write_state,
 )
+from jupyter_codeagent.types.machine_memory import machine_memory
 from jupyter_codeagent.types.sizes import gigabytes
 
 ERRORS_ONLY = 1

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_codeagent.sandbox.data.duckdb_plan import BY_EXTENSION, READERS, split_view
 from jupyter_codeagent.tools.databases.estimates import duckdb_rows, json_nodes
+from jupyter_codeagent.tools.databases.memory import memory_limited
 from jupyter_codeagent.tools.databases.rows import AT_ONCE_BYTES, MAX_BYTES, MAX_ROWS, fetched, value_bytes
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import VariableError
@@ -60,7 +61,11 @@ def run_duckdb(
 
     `take` makes the result of the cursor that has run it: its rows, or a frame (`frame_taken`).
     """
-    with closing(connection.cursor()) as cursor, ThreadPoolExecutor(1, "codeagent-duckdb") as thread:
+    with (
+        memory_limited(),
+        closing(connection.cursor()) as cursor,
+        ThreadPoolExecutor(1, "codeagent-duckdb") as thread,
+    ):
         running = thread.submit(lambda: take(_queried(cursor, sql, without_approval, allow_writes, shared)))
         try:
             return running.result()

@@ -18,12 +18,12 @@ from jupyter_codeagent.models.embedded.catalogue_text import (
     format_models,
     format_state,
 )
-from jupyter_codeagent.models.embedded.memory import MachineMemory, apply_cgroup_limit, machine_memory, read_meminfo
 from jupyter_codeagent.models.embedded.scores import Score, format_score
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, needed_bytes
 from jupyter_codeagent.models.embedded.speed import record_speed, recorded_speed, speed_from_counters
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.machine_memory import MachineMemory, apply_cgroup_limit, machine_memory, read_meminfo
 from jupyter_codeagent.types.sizes import gigabytes
 
 GB = 10**9

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 from jupyter_codeagent.models.embedded import server as embedded_server
-from jupyter_codeagent.models.embedded.memory import MachineMemory
 from jupyter_codeagent.models.embedded.server import (
     SLOTS,
     activity,
@@ -21,6 +20,7 @@ from jupyter_codeagent.models.embedded.server import (
 )
 from jupyter_codeagent.models.embedded.state import ServerState
 from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.machine_memory import MachineMemory
 
 ARGUMENTS = ["--state", "s.json", "--weights", "w.gguf", "--model", "small", "--context", "4096", "--idle", "900"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +24,7 @@ from jupyter_codeagent.tools.databases.duckdb import frame_taken
 from jupyter_codeagent.tools.databases.spark import with_quoted_frames
 from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.machine_memory import MachineMemory
 from jupyter_codeagent.types.variables import ToolStub, VariableSummary
 
 
@@ -132,6 +135,22 @@ def test_lists_and_structs_are_rows_of_their_size_and_few_are_fetched_at_once(
         frame_taken(Cursor())
     assert sum(fetched) < 40_000
     assert max(fetched) <= 30_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system has such a limit for a process")
+def test_a_query_that_wants_all_memory_fails_and_the_kernel_and_its_database_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = MachineMemory(total_bytes=1 << 30, free_bytes=400 << 20)
+    monkeypatch.setattr("jupyter_codeagent.tools.databases.memory.machine_memory", lambda: free)
+    doubled = ", ".join(f"t{n + 1} AS (SELECT s || s AS s FROM t{n})" for n in range(30))
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    query = asked(duck(tmp_path))
+    text = "t0 AS (SELECT CAST(id AS VARCHAR) AS s FROM trips)"
+    with pytest.raises(MemoryError, match=r"needs more memory than is free \(360 MiB\): filter or aggregate"):
+        query(f"WITH {text}, {doubled} SELECT MAX(LENGTH(s)) AS most FROM t30")
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert query("SELECT COUNT(*) AS n FROM trips")["n"].tolist() == [len(TRIPS)]
 
 
 def test_text_of_which_the_first_rows_are_missing_is_text_as_duckdb_has_it(tmp_path: Path) -> None:
