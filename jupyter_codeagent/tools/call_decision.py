@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from jupyter_codeagent.sandbox.tool_calls import CallRequest
-from jupyter_codeagent.tools.arguments import ArgumentError, call_text, parse_call
+from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
 from jupyter_codeagent.tools.call_outcome import CallOutcome, denied_call, recorded_text, refused
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.grants import grant_of
@@ -92,7 +92,7 @@ class CallDecider:
         arguments = outline
         if decision.edited:
             try:
-                arguments = parse_call(tool, decision.code)
+                arguments = _edited(tool, outline, decision.code)
             except ArgumentError as problem:
                 return refused(request, "TypeError", f"the user changed the call, but {problem}")
             text = recorded_text(tool, arguments)
@@ -105,21 +105,35 @@ class CallDecider:
         self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest, expected: str
     ) -> Proposal:
         at = f"Line {request.line} of the program" if request.line is not None else "The program"
-        what = f"calls your function {tool.name}{tool.stub.signature}"
-        if tool.stub.kind != "function":
-            what = f"asks your database {tool.name}"
+        query = _plain_query(tool, outline)
+        if tool.stub.kind == "function":
+            what, calls = f"calls your function {tool.name}{tool.stub.signature}", "calls of it"
+        else:
+            what, calls = f"asks your database {tool.name}", "queries"
         code = call_text(tool.name, outline, max_chars=PROPOSED_CHARS)
-        together = f" It makes {request.together} calls of it at once." if request.together > 1 else ""
-        in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
+        together = f" It makes {request.together} {calls} at once." if request.together > 1 else ""
+        in_brief = "" if query or not code.in_brief else f" Not shown whole: {', '.join(code.in_brief)}."
         is_unsure = request.key in self._unsure
         if is_unsure:
             in_brief += " An earlier attempt at this call never returned: it may have happened already."
         return Proposal(
             id=uuid.uuid4().hex[:12],
             run_id=self._run_id,
-            kind="call",
-            code=code.text,
+            kind="query" if query else "call",
+            code=query or code.text,
             note=" ".join(filter(None, [f"{at} {what}.{together}{in_brief}", expected])),
             calls=request.together,
             lasting=() if is_unsure else (grant_of(tool),),
         )
+
+
+def _plain_query(tool: Tool, outline: inspect.BoundArguments) -> str:
+    """Return the SQL of a query; empty for a call, and for text with characters that are not seen."""
+    sql = outline.arguments.get("sql") if tool.stub.kind != "function" else None
+    is_plain = isinstance(sql, str) and sql.replace("\n", " ").replace("\t", " ").isprintable()
+    return str(sql) if is_plain else ""
+
+
+def _edited(tool: Tool, outline: inspect.BoundArguments, text: str) -> inspect.BoundArguments:
+    """Return the arguments that a person wrote in place of the proposed ones; raise ArgumentError."""
+    return bind(tool, {"sql": text}) if _plain_query(tool, outline) else parse_call(tool, text)

@@ -11,8 +11,10 @@ from jupyter_codeagent.types.approvals import Grant
 
 
 def grant_of(tool: Tool) -> Grant:
-    """Return the grant for all calls of a tool."""
-    return Grant(kind="call", subject=tool.name, of=SameFunction(tool.function))
+    """Return the grant for all calls of a tool, or all queries of a database."""
+    return Grant(
+        kind="call" if tool.stub.kind == "function" else "query", subject=tool.name, of=SameFunction(tool.function)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ Apply = Literal["never", "ask"]
 """Whether code of a result may run in the live kernel."""
 APPLY_ORDER: tuple[Apply, ...] = ("never", "ask")
 """The strictest first."""
-ProposalKind = Literal["run", "apply", "overwrite", "mount", "call", "server"]
+ProposalKind = Literal["run", "apply", "overwrite", "mount", "call", "query", "server"]
 """Run code in the sandbox · run it in the live kernel · overwrite a live variable · let the sandbox read files ·
-call a tool · send prompts to a server."""
-GrantKind = Literal["run", "mount", "call", "server"]
+call a tool · ask a database · send prompts to a server."""
+GrantKind = Literal["run", "mount", "call", "query", "server"]
 """The kinds of proposals for which an approval can last."""
 
 

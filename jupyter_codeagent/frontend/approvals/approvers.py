@@ -21,6 +21,7 @@ QUESTIONS: Mapping[ProposalKind, str] = {
     "overwrite": "Overwrite your variables?",
     "mount": "Let the sandbox read your files?",
     "call": "Call your function in YOUR kernel?",
+    "query": "Ask your database?",
     "server": "Send your prompts to this model server?",
 }
 """Questions in English; the panel has its own, in the user's language."""
@@ -65,7 +66,8 @@ class StdinApprover:
         self._write = write
 
     async def ask(self, proposal: Proposal) -> Decision:
-        number = ", a number for so many calls of it in this run" if proposal.kind == "call" else ""
+        of_it = {"call": "calls of it", "query": "queries of it"}.get(proposal.kind, "")
+        number = f", a number for so many {of_it} in this run" if of_it else ""
 
         def question() -> str:
             self._write(question_text(proposal))
@@ -79,7 +81,7 @@ class StdinApprover:
         yes = Decision(action="approve", code=proposal.code, decided_by="stdin", decided_at=time.time())
         if answer.lower() in ("y", "yes"):
             return yes
-        if proposal.kind == "call" and answer.isdecimal() and int(answer) > 0:
+        if of_it and answer.isdecimal() and int(answer) > 0:
             return replace(yes, scope="run", calls=int(answer))
         reason = "" if answer.lower() in ("", "n", "no") else answer
         return reject(proposal, "stdin", reason)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jupyter_codeagent.types.approvals import ApprovalPolicy, Decision, DecisionScope, Proposal, ProposalKind
 
-ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call", "server"})
+ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call", "query", "server"})
 """Proposals that touch the live kernel, widen the sandbox, or send prompts to a new server: they need approval
 under every policy."""
 
@@ -17,12 +17,13 @@ SCOPES: Mapping[ProposalKind, tuple[DecisionScope, ...]] = {
     "overwrite": ("once",),
     "mount": ("notebook",),
     "call": ("once", "run", "notebook"),
+    "query": ("once", "run", "notebook"),
     "server": ("notebook",),
 }
 """Scopes that an approval can have; the first is the default. What changes the user's own kernel needs approval
 each time: nobody foresees all code of a notebook."""
 
-EDITABLE: frozenset[ProposalKind] = frozenset({"run", "apply", "call"})
+EDITABLE: frozenset[ProposalKind] = frozenset({"run", "apply", "call", "query"})
 
 
 def needs_person(policy: ApprovalPolicy, kind: ProposalKind) -> bool:
@@ -32,8 +33,8 @@ def needs_person(policy: ApprovalPolicy, kind: ProposalKind) -> bool:
 
 def asked_each_time(rules: Mapping[str, object]) -> frozenset[ProposalKind]:
     """Return the proposals that the administrator wants a person to see each time: no approval of them lasts."""
-    kinds: Mapping[str, ProposalKind] = {"approve": "run", "tools": "call"}
-    return frozenset(kind for rule, kind in kinds.items() if rules.get(rule) == "ask")
+    kinds: Mapping[ProposalKind, str] = {"run": "approve", "call": "tools", "query": "tools"}
+    return frozenset(kind for kind, rule in kinds.items() if rules.get(rule) == "ask")
 
 
 def scopes_of(proposal: Proposal) -> tuple[DecisionScope, ...]:

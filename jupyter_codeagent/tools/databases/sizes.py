@@ -1,8 +1,8 @@
 """Sizes of values that a function makes of small ones: only as written in the statement, and small.
 
 DuckDB runs in the user's kernel, and its memory limit does not count such values: `range(200000000)` took 14 GB of
-a kernel whose DuckDB was limited to 200 MB. Sums over rows, lists of rows and joins are counted, and end there. What
-a query makes step by step ends at a limit for the whole process (`memory.py`), which other systems than Linux lack.
+a kernel whose DuckDB was limited to 200 MB. Sums over rows, lists of rows and joins are counted, and end there.
+What a query makes step by step ends at a limit for the process (`memory.py`), which other systems than Linux lack.
 
 """
 

@@ -174,6 +174,8 @@ export function grantLabel(trans: TranslationBundle, grant: IGrant): string {
       return trans.__('reading %1 in the sandbox', grant.subject);
     case 'call':
       return trans.__('all calls of %1() in this notebook', grant.subject);
+    case 'query':
+      return trans.__('all queries of %1 in this notebook', grant.subject);
     case 'server':
       return trans.__('sending prompts to %1', grant.subject);
   }

@@ -149,7 +149,7 @@ export interface IServed {
 
 /** A lasting approval; together the two name it. */
 export interface IGrant {
-  kind: 'run' | 'mount' | 'call' | 'server';
+  kind: 'run' | 'mount' | 'call' | 'query' | 'server';
   /** The function, the file or the server; empty where the kind is enough. */
   subject: string;
 }
@@ -160,7 +160,7 @@ export type Scope = 'once' | 'run' | 'notebook';
 export interface IProposal {
   id: string;
   run_id: string;
-  kind: 'run' | 'apply' | 'overwrite' | 'mount' | 'call' | 'server';
+  kind: 'run' | 'apply' | 'overwrite' | 'mount' | 'call' | 'query' | 'server';
   code: string;
   note: string;
   why: string;
@@ -614,11 +614,11 @@ const isSettings = shape({
   server: nullable(shape({ model: string, label: string, remote: boolean })),
   problem: string
 });
-const isGrant = shape({ kind: oneOf('run', 'mount', 'call', 'server'), subject: string });
+const isGrant = shape({ kind: oneOf('run', 'mount', 'call', 'query', 'server'), subject: string });
 const isProposal = shape({
   id: string,
   run_id: string,
-  kind: oneOf('run', 'apply', 'overwrite', 'mount', 'call', 'server'),
+  kind: oneOf('run', 'apply', 'overwrite', 'mount', 'call', 'query', 'server'),
   code: string,
   note: string,
   why: string,

@@ -149,21 +149,27 @@ def test_a_call_of_an_ask_tool_waits_for_a_person_who_sees_the_whole_call() -> N
 
 
 def test_who_is_asked_reads_what_the_call_is_expected_to_take_and_is_not_asked_for_one_that_would_fail() -> None:
-    def estimate(x: str) -> str:
-        if x == "SELEC":
+    def estimate(sql: str) -> str:
+        if sql == "SELEC":
             raise ValueError("syntax error at SELEC")
         return "PostgreSQL expects about 7,000 rows in its largest step."
 
-    tool, made = recording("db", "ask")
-    people = People(yes(), yes())
-    broker = broker_of(replace(tool, estimate=estimate), people=people)
-    first, failed, other = answers(
-        broker, request("db", x="SELECT 1"), request("db", x="SELEC"), request("db", x=[1, 2])
-    )
-    assert (first.ename, other.ename) == ("", "")
-    assert (failed.ename, failed.evalue) == ("ValueError", "syntax error at SELEC")
-    assert made == ["SELECT 1", [1, 2]]
-    assert [proposal.note.partition(". ")[2] for proposal in people.asked] == [estimate("SELECT 1"), ""]
+    def run(sql: str) -> str:
+        made.append(sql)
+        return "a row"
+
+    made: list[str] = []
+    tool = tool_of(run, name="db", policy="ask")
+    tool = replace(tool, stub=replace(tool.stub, kind="sqlalchemy"), estimate=estimate)
+    people = People(yes(), yes("SELECT 3"), yes())
+    hidden = "SELECT '\u202e'"
+    asked = ["SELECT 1", "SELEC", "SELECT 2", hidden]
+    found = answers(broker_of(tool, people=people), *(request("db", sql=sql) for sql in asked))
+    assert [(one.ename, one.evalue) for one in found if one.ename] == [("ValueError", "syntax error at SELEC")]
+    assert made == ["SELECT 1", "SELECT 3", hidden], "the second was edited"
+    shown = [("query", "SELECT 1"), ("query", "SELECT 2"), ("call", f"db({hidden!r})")]
+    assert [(proposal.kind, proposal.code) for proposal in people.asked] == shown
+    assert people.asked[0].note == f"Line 3 of the program asks your database db. {estimate('SELECT 1')}"
 
 
 def test_denied_is_a_permission_error_in_the_program_and_nothing_is_called() -> None:

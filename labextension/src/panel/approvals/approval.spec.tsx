@@ -165,6 +165,7 @@ it.each([
   ['overwrite', 'Overwrite your variable?'],
   ['mount', 'Let the sandbox read your files?'],
   ['call', 'Call your function in YOUR kernel?'],
+  ['query', 'Ask your database?'],
   ['server', 'Send your prompts to this model server?']
 ] as const)('of kind %s asks: %s', async (kind, title) => {
   const { host } = await card({ kind });

@@ -37,6 +37,7 @@ export function Approval(props: {
   const sending = useSending(props.onDecide);
   const title = useId();
   const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
+  const isCall = proposal.kind === 'call' || proposal.kind === 'query';
   const effects = useEffectsOf(code, proposal, props.onFindEffects);
   const decide = (action: Action): void =>
     sending.send({
@@ -58,13 +59,14 @@ export function Approval(props: {
             overwrite: trans.__('Overwrite your variable?'),
             mount: trans.__('Let the sandbox read your files?'),
             call: trans.__('Call your function in YOUR kernel?'),
+            query: trans.__('Ask your database?'),
             server: trans.__('Send your prompts to this model server?')
           }[proposal.kind]
         }
       </h3>
       {proposal.note && <p>{proposal.note}</p>}
       {proposal.why && <p className="jp-CodeAgent-why">{proposal.why}</p>}
-      {isCode || proposal.kind === 'call' ? (
+      {isCode || isCall ? (
         <CodeToApprove proposal={proposal} code={code} onChange={setCode} />
       ) : (
         <pre className="jp-CodeAgent-plain" tabIndex={0}>
@@ -145,7 +147,7 @@ function CodeToApprove(props: {
         <Editor
           value={proposal.code}
           label={trans.__('Proposed code, may be edited')}
-          wrap={proposal.kind === 'call'}
+          wrap={proposal.kind === 'call' || proposal.kind === 'query'}
           handle={handle}
           onChange={props.onChange}
         />
@@ -182,7 +184,8 @@ function ScopeChoice(props: {
   onCalls: (calls: number) => void;
 }): JSX.Element | null {
   const { trans } = useServices();
-  const { scopes, lasting } = props.proposal;
+  const { scopes, lasting, kind } = props.proposal;
+  const isQuery = kind === 'query';
   const name = useId();
   if (scopes.length === 1) {
     return scopes[0] === 'notebook' ? (
@@ -215,11 +218,16 @@ function ScopeChoice(props: {
       {scopes.includes('once') && choice('once', trans.__('this once'))}
       {scopes.includes('run') && (
         <div className="jp-CodeAgent-line">
-          {choice('run', trans.__('this many of its calls in this run:'))}
+          {choice(
+            'run',
+            isQuery
+              ? trans.__('this many queries in this run:')
+              : trans.__('this many of its calls in this run:')
+          )}
           <input
             type="number"
             className="jp-CodeAgent-input"
-            aria-label={trans.__('Calls of this function')}
+            aria-label={isQuery ? trans.__('Queries') : trans.__('Calls of this function')}
             min={1}
             max={MAX_CALLS}
             value={props.calls}

@@ -34,7 +34,7 @@ from jupyter_codeagent.types.approvals import (
 
 def proposal(kind: ProposalKind = "run", subject: str = "") -> Proposal:
     """With what a yes to it grants, where one can last."""
-    lasting = (Grant(kind=kind, subject=subject),) if kind in ("run", "mount", "call", "server") else ()
+    lasting = (Grant(kind=kind, subject=subject),) if kind in ("run", "mount", "call", "query", "server") else ()
     return Proposal(id="p", run_id="r", kind=kind, code="1 + 1", note="It is short.", lasting=lasting)
 
 
@@ -171,7 +171,7 @@ def test_a_yes_for_the_notebook_is_remembered_for_its_kind_only() -> None:
     assert approver.asked == 2
 
 
-@pytest.mark.parametrize(("rule", "kind"), [("approve", "run"), ("tools", "call")])
+@pytest.mark.parametrize(("rule", "kind"), [("approve", "run"), ("tools", "call"), ("tools", "query")])
 def test_where_the_administrator_wants_each_seen_no_yes_lasts_and_one_given_before_does_not_hold(
     rule: str, kind: ProposalKind
 ) -> None:
