@@ -57,16 +57,33 @@ def run_duckdb(
     shared: SharedTables | None = None,
     take: Callable[[Any], Taken] = fetched,  # type: ignore[assignment]  # a default of a type variable
 ) -> Taken:
-    """Run a query on a thread of its own: DuckDB checks for signals so rarely that a Stop could take a minute.
+    """Run a query.
 
     `take` makes the result of the cursor that has run it: its rows, or a frame (`frame_taken`).
     """
+    return _on_thread(
+        connection, lambda cursor: take(_queried(cursor, sql, without_approval, allow_writes, shared))
+    )
+
+
+def duckdb_estimate(connection: Any, sql: str, shared: SharedTables | None) -> int:
+    """Return the rows of the largest step of a query that has passed its check; raise what running it would."""
+
+    def planned(cursor: Any) -> int:
+        explained = f"EXPLAIN (FORMAT json) {checked_query(cursor, sql, True, shared)}"
+        return duckdb_rows(json.loads(cursor.execute(explained).fetchone()[1]))
+
+    return _on_thread(connection, planned)
+
+
+def _on_thread(connection: Any, ask: Callable[[Any], Taken]) -> Taken:
+    """Ask a cursor on a thread of its own: DuckDB checks for signals so rarely that a Stop could take a minute."""
     with (
         memory_limited(),
         closing(connection.cursor()) as cursor,
         ThreadPoolExecutor(1, "codeagent-duckdb") as thread,
     ):
-        running = thread.submit(lambda: take(_queried(cursor, sql, without_approval, allow_writes, shared)))
+        running = thread.submit(ask, cursor)
         try:
             return running.result()
         except BaseException:
@@ -112,13 +129,6 @@ def _hide_variables(cursor: Any) -> None:
             raise PermissionError(
                 "the configuration of DuckDB is locked while queries find your variables"
             ) from problem
-
-
-def duckdb_estimate(connection: Any, sql: str, shared: SharedTables | None) -> int:
-    """Return the rows of the largest step of a query that has passed its check; raise what running it would."""
-    with closing(connection.cursor()) as cursor:
-        explained = f"EXPLAIN (FORMAT json) {checked_query(cursor, sql, True, shared)}"
-        return duckdb_rows(json.loads(cursor.execute(explained).fetchone()[1]))
 
 
 def frame_taken(cursor: Any) -> pd.DataFrame:
