@@ -133,7 +133,7 @@ class SandboxKernel:
                 if call_handler is not None:
                     await call_handler.end()
             duration_s = time.monotonic() - started
-            _, peak_bytes = self.backend.usage()
+            _, peak_bytes = self.backend.usage()  # may find a limit exceeded, which ends the sandbox
             outputs = guard.finish()
             # What cannot be displayed is an error to whoever reads the result; the reply of IPython says ok.
             failed = guard.reply == "error" or any(output["output_type"] == "error" for output in outputs)
@@ -264,7 +264,7 @@ class SandboxKernel:
     def _conclude(
         self, outcome: RequestOutcome, failed: bool, guard: OutputGuard, limit_s: float
     ) -> tuple[ExecutionStatus, str]:
-        if outcome == "dead":
+        if not self.alive:
             return "killed", f"The sandbox is gone: {self._requests.exit_reason}."
         if outcome == "time":
             return "timeout", f"Stopped after {limit_s:g} s, the limit for one execution."

@@ -58,7 +58,7 @@ class Relay:
         self._client_identities: Frames = []
         """Identities of the client, where the transport has more than one peer."""
         self._running = 0
-        """Requests in the sandbox that are not answered yet."""
+        """Requests that are begun and not answered yet."""
 
     async def run(self) -> None:
         """Serve until the client is gone. May be cancelled; `end` must follow."""
@@ -105,7 +105,6 @@ class Relay:
             await asyncio.sleep(0.05)  # the reply has to be sent before the sockets close
             return False
         elif self._connection is not None:
-            self._running += 1
             self._connection.forward(frames)
         return True
 
@@ -213,6 +212,7 @@ class Relay:
         return self._data_dir / name
 
     async def _begin(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
+        self._running += 1  # not when the request comes: the watchdog, woken now, must not find the sandbox idle
         if self._watchdog is not None:
             self._watchdog.wake(float(asked["processor_s"]))
         return {}

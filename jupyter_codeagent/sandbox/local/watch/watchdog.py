@@ -21,7 +21,7 @@ FILES_EVERY = 10
 
 
 class Watchdog:
-    """Watchdog of one sandbox: `run` calls `on_limit_exceeded` at most once, with the reason, and then returns."""
+    """Watchdog of one sandbox: `on_limit_exceeded` is called at most once, with the reason; then `run` returns."""
 
     def __init__(
         self,
@@ -43,6 +43,8 @@ class Watchdog:
         self._on_cpu_limit = on_cpu_limit
         self._allowed_s = self._processor_s = math.inf
         """Total CPU time of the sandbox at which the present request has used up its share."""
+        self._excess = ""
+        """Which limit was exceeded, as reported."""
         self._woken = asyncio.Event()
         self._copies: dict[int, Path] = {}
         """By inode: files of the host that the sandbox maps, as long as they have a name or are mapped."""
@@ -69,24 +71,29 @@ class Watchdog:
                 del self._copies[inode]
 
     def measure(self) -> processes.Usage:
-        """Measure now; also called when an execution ends, as short ones fit between two measurements."""
+        """Measure now, and report a limit that is exceeded.
+
+        Also called when an execution ends, as short ones fit between two measurements: what it left is its own.
+        """
         pid = self._provisioner.outer_pid
         usage = processes.measure(processes.process_tree(pid) if pid else ())
         self.peak_bytes = max(self.peak_bytes, usage.memory_bytes)
+        self._report(find_excess(usage, self._policy))
         return usage
+
+    def _report(self, excess: str) -> None:
+        if excess and not self._excess:
+            self._excess = excess
+            self._on_limit_exceeded(excess)
 
     async def run(self) -> None:
         """Measure until a limit is exceeded, or the task is cancelled."""
         measurements = 0
-        while True:
+        while not self._excess:
             busy = self._is_busy()
             usage = self.measure()
-            excess = find_excess(usage, self._policy) or (
-                self._files() if not busy or measurements % FILES_EVERY == 0 else ""
-            )
-            if excess:
-                self._on_limit_exceeded(excess)
-                return
+            if not busy or measurements % FILES_EVERY == 0:
+                self._report(self._files())
             if usage.processor_s > self._processor_s:
                 self._processor_s = math.inf  # reported once for each request
                 self._on_cpu_limit(f"it used more than {self._allowed_s:g} s of CPU time, the limit")
