@@ -255,7 +255,7 @@ def test_a_stop_while_the_model_writes_counts_what_had_come(asked: Asked) -> Non
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_a_stop_while_the_code_runs_keeps_what_it_showed_here_and_has_counted_the_reply(asked: Asked) -> None:
     asked.script(SLOW, "Never asked for.")
-    thread = asked.stop_when(lambda: bool(asked.server.requests))
+    thread = asked.stop_when(lambda: "running in the sandbox" in asked.seen)
     ran = asked.ask("show it", "--approve auto")
     thread.join()
     whole = asked.assert_true(ran, TOLD)
