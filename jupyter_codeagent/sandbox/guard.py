@@ -35,6 +35,8 @@ class RequestGuard:
     """Status and reply of one request; all outputs are dropped."""
 
     def __init__(self) -> None:
+        self.begun = False
+        """Whether the kernel has said that it takes up the request: it heeds interrupts from then on."""
         self.idle = False
         self.reply: str | None = None
         """``ok``, ``error`` or ``aborted`` once the reply came."""
@@ -52,6 +54,7 @@ class RequestGuard:
         try:
             if received.msg_type == "status":
                 self.count(received.size_bytes)
+                self.begun = True
                 self.idle = self.idle or received.parsed(MAX_STATE_BYTES).get("execution_state") == "idle"
             elif received.msg_type not in QUIET_TYPES:
                 self.handle_output(received)

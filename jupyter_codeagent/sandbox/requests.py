@@ -190,12 +190,23 @@ class Requests:
 
     async def _interrupt(self, guard: RequestGuard, why: str) -> RequestOutcome:
         """Send SIGINT, then SIGKILL after the grace period; state is kept if the code obeys."""
+        await self._wait_for_begin(guard)
         await self._backend.interrupt()
         outcome = await self._wait_for_end(guard, CellClock(self._policy.grace_s), interrupted=True)
         if outcome == "time":
             why = why or guard.overflow or "it was interrupted"
             self.kill(f"{why} and did not stop within {self._policy.grace_s:g} s after the interrupt")
         return outcome
+
+    async def _wait_for_begin(self, guard: RequestGuard) -> None:
+        """Wait until the kernel takes up the request: it drops interrupts from before.
+
+        A kernel that does not say so within the grace period is interrupted all the same.
+        """
+        until = time.monotonic() + self._policy.grace_s
+        while not (guard.begun or guard.reply is not None or self.exit_reason):
+            if not await self._changed_before(until):
+                return
 
     async def _abort(self, guard: RequestGuard) -> None:
         self._failure = None

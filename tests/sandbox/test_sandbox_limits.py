@@ -168,6 +168,24 @@ def test_cancelling_the_task_interrupts_the_code_and_keeps_its_state(box: Any) -
     assert box.text("print(reached)") == "1"
 
 
+def test_a_stop_at_any_moment_before_the_code_begins_keeps_the_state(
+    make_box: MakeBox, level: SandboxLevel
+) -> None:
+    own = make_box(level, grace_s=20)  # one that is lost is lost, however slow the machine
+
+    async def stopped(after_s: float) -> None:
+        task = asyncio.create_task(own.kernel.execute("import time\ntime.sleep(60)", timeout_s=60))
+        await asyncio.sleep(after_s)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    own.run("kept = 1")
+    for milliseconds in range(6):
+        own.call(stopped(milliseconds / 1000))
+    assert own.text("print(kept)") == "1"
+
+
 # --- memory, processes, disk ----------------------------------------------------------------------------
 
 

@@ -85,6 +85,7 @@ def main() -> None:
     vars(builtins)["get_ipython"] = app.shell.get_ipython
     respect_semicolons(app.shell)
     importlib.import_module(f"{PACKAGE}.calls").install(app.kernel)
+    importlib.import_module(f"{PACKAGE}.interrupts").install(app.kernel)
     enforce.enforce_late(confinement)
     report["missing"] = preload(described["preload"])
     os.write(report_fd, json.dumps(report).encode() + b"\n")
