@@ -261,7 +261,11 @@ class Installation:
                 yield f"http://127.0.0.1:{port}"
             finally:
                 server.terminate()
-                server.wait(60)
+                try:
+                    server.wait(START_S)
+                except subprocess.TimeoutExpired as error:
+                    server.kill()
+                    raise CheckFailedError(f"the server does not end {START_S} s after SIGTERM") from error
 
     def _check_uninstall(self) -> None:
         """Nothing is left in the environment; in the home only the history, which is the user's."""
