@@ -1,7 +1,8 @@
 """A small HTTP request to a model server without the openai package, whose import takes half a second.
 
-Its size and time are limited, whatever the server does. Redirects are not followed, and requests to this machine do
-not use the user's proxy. The embedded server listens on a Unix socket, whose path takes the place of host and port.
+Its size and time are limited, whatever the server does. Redirects are not followed. Requests to this machine do not
+use the user's proxy, requests to others do (`proxies`). The embedded server listens on a Unix socket, whose path
+takes the place of host and port.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from jupyter_codeagent.models.endpoint import is_loopback, sendable_key
+from jupyter_codeagent.models.endpoint import sendable_key
+from jupyter_codeagent.models.proxies import connect_to_socks, is_socks, open_tunnel, proxy_for
 
 MAX_BYTES = 4 << 20
 READ_BYTES = 1 << 16
@@ -59,16 +61,18 @@ def http_request(
         request.add_header("Content-Type", "application/json")
     if key := sendable_key(api_key):
         request.add_header("Authorization", f"Bearer {key}")
-    with _Deadline(timeout_s, socket_path) as deadline:
+    proxy = "" if socket_path else proxy_for(url)
+    with _Deadline(timeout_s, socket_path, proxy if is_socks(proxy) else "") as deadline:
         try:
-            with _opener(url, deadline).open(request, timeout=timeout_s) as answer:
+            with _opener("" if is_socks(proxy) else proxy, deadline).open(request, timeout=timeout_s) as answer:
                 return Response(status=answer.status, body=_read(answer))
         except urllib.error.HTTPError as error:
             error.close()
             return Response(status=error.code)
         except OSError as error:
             if not deadline.has_connected:
-                raise NotConnectedError(str(error)) from error
+                reason = getattr(error, "reason", error)  # urllib packs it
+                raise NotConnectedError(*(reason.args if isinstance(reason, OSError) else [str(reason)])) from error
             raise
         finally:
             deadline.check()
@@ -85,21 +89,24 @@ def _read(answer: Any) -> bytes:
     return body
 
 
-def _opener(url: str, deadline: _Deadline) -> urllib.request.OpenerDirector:
-    proxies = urllib.request.ProxyHandler({} if is_loopback(url) else None)
+def _opener(proxy: str, deadline: _Deadline) -> urllib.request.OpenerDirector:
+    proxies = urllib.request.ProxyHandler({"http": proxy, "https": proxy} if proxy else {})
     return urllib.request.build_opener(proxies, _NoRedirect(), _Http(deadline), _Https(deadline))
 
 
 class _Deadline:
     """A time limit for the whole connection: the timeout of a socket restarts with each byte received."""
 
-    def __init__(self, limit_s: float, socket_path: str) -> None:
+    def __init__(self, limit_s: float, socket_path: str, socks_proxy: str) -> None:
         self._limit_s = limit_s
         self._socket_path = socket_path
+        self._socks_proxy = socks_proxy
         self._timer = threading.Timer(limit_s, self._end)
         self._timer.daemon = True
         self._is_over = False
         self._sockets: list[socket.socket] = []
+        self.has_connected = False
+        """Whether bytes for the server could be sent."""
 
     def __enter__(self) -> Self:
         self._timer.start()
@@ -110,20 +117,25 @@ class _Deadline:
         for twin in self._sockets:
             twin.close()
 
-    def connect(self, *arguments: Any, **options: Any) -> socket.socket:
-        """Open a connection, as `socket.create_connection`, or to the Unix socket instead."""
+    def connect(self, address: tuple[str, int], *arguments: Any, **options: Any) -> socket.socket:
+        """Open a connection, as `socket.create_connection`; or to the Unix socket, or through the SOCKS proxy."""
         if self._socket_path:
             connection = _connect_unix(self._socket_path, self._limit_s)
+        elif self._socks_proxy:
+            connection = connect_to_socks(self._socks_proxy, self._limit_s)
         else:
-            connection = socket.create_connection(*arguments, **options)
+            connection = socket.create_connection(address, *arguments, **options)
         self._sockets.append(connection.dup())  # TLS detaches the socket itself
         if self._is_over:
             self._end()
+        if self._socks_proxy:
+            try:
+                open_tunnel(connection, self._socks_proxy, address)
+            except OSError:
+                connection.close()
+                raise
+        self.has_connected = True
         return connection
-
-    @property
-    def has_connected(self) -> bool:
-        return bool(self._sockets)
 
     def check(self) -> None:
         """Raise TimeoutError if the time is over, whatever error the closed connection caused."""
