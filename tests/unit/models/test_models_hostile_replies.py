@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_server import MODEL, ModelServer, Reply
+from openai import AsyncOpenAI
 
 from jupyter_codeagent.models import openai_model, reply_timeout, simple_http
 from jupyter_codeagent.models.embedded.speed import read_metrics
@@ -88,6 +89,7 @@ DONE = "data: [DONE]\n\n"
 @contextmanager
 def little_memory(limit_bytes: int) -> Iterator[None]:
     """At no moment more than this is held beyond what there was, by Python objects."""
+    assert AsyncOpenAI(api_key="-").chat.completions  # loaded at its first use, 20 MB
     tracemalloc.start()
     try:
         yield

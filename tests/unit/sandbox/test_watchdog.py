@@ -19,7 +19,10 @@ def watchdog(told: list[str], scratch: Path, **limits: int) -> Watchdog:
     provisioner: Any = SimpleNamespace(level="landlock", outer_pid=os.getpid(), inner_pid=None)
     return Watchdog(
         cast("Any", provisioner),
-        SandboxPolicy(levels=("landlock",), **cast("Any", {"threads": 10_000, "processes": 1000, **limits})),
+        SandboxPolicy(
+            levels=("landlock",),
+            **cast("Any", {"threads": 10_000, "processes": 1000, "disk_bytes": 1 << 50, **limits}),
+        ),
         scratch=scratch,
         is_busy=lambda: False,
         on_limit_exceeded=told.append,
