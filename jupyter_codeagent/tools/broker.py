@@ -158,6 +158,7 @@ class ToolCallBroker:
             tool=tool.name,
             call=allowed.text,
             status="stopped",
+            kind=tool.stub.kind,
             line=request.line,
             result="it was stopped before it returned, and may have happened",
             decided_by=allowed.decided_by,

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict
 
 from jupyter_codeagent.types.approvals import DecidedBy
 from jupyter_codeagent.types.operations import Operation
-from jupyter_codeagent.types.variables import LocalFile
+from jupyter_codeagent.types.variables import LocalFile, StubKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,6 +200,8 @@ class ToolCall:
     call: str
     """Call as shortened Python, with a person's edits: ``weather('JFK', day='2013-01-01')``."""
     status: ToolCallStatus
+    kind: StubKind = "function"
+    """What was called; ``function`` in records of older versions, also for queries of a database."""
     line: int | None = None
     """Line of the program, as reported by the sandbox."""
     result: str = ""

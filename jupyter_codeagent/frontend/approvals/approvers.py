@@ -16,7 +16,7 @@ from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.types.approvals import Decision, Effects, Proposal, ProposalKind
 
 QUESTIONS: Mapping[ProposalKind, str] = {
-    "run": "Run this code in the sandbox, on copies of your data?",
+    "run": "Run this code in the sandbox, apart from your kernel?",
     "apply": "Run this code in YOUR kernel?",
     "overwrite": "Overwrite your variables?",
     "mount": "Let the sandbox read your files?",

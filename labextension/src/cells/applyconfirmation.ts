@@ -9,6 +9,7 @@ import type { HistoryClient, HistoryError } from '../history/client';
 import { provenance } from '../notebook/provenance';
 import type { ISharedCell } from '../notebook/sharednotebook';
 import { applyBody } from '../panel/approvals/applydialog';
+import type { IRun } from '../protocol/run';
 
 const ASKING_CLASS = 'jp-CodeAgent-applying';
 
@@ -43,9 +44,9 @@ export class ApplyConfirmation {
     // The kernel may take its time to say what the code would do: the cell shows that the press was received.
     showWaiting(cell, true);
     const asked = this._connections.of(panel)?.findEffects(code, true) ?? Promise.resolve(null);
-    const [effects, isRecorded, refusal] = await Promise.all([
+    const [effects, run, refusal] = await Promise.all([
       asked,
-      this._isRecorded(panel, cell),
+      this._recordOf(panel, cell),
       this._refusal()
     ]).finally(() => showWaiting(cell, false));
     if (refusal) {
@@ -54,7 +55,7 @@ export class ApplyConfirmation {
     }
     const answer = await showDialog({
       title: trans.__('Run this code in YOUR kernel?'),
-      body: applyBody(trans, { kernel, code, effects, isRecorded, isChanged }),
+      body: applyBody(trans, { kernel, code, effects, run, isChanged }),
       buttons: [
         Dialog.cancelButton({ label: trans.__('Cancel') }),
         Dialog.warnButton({ label: trans.__('Run in my kernel') })
@@ -79,23 +80,24 @@ export class ApplyConfirmation {
     }
   }
 
-  /** Whether this very text is known to have run in the sandbox: the notebook's own metadata proves nothing. */
-  private async _isRecorded(panel: NotebookPanel, cell: Cell): Promise<boolean> {
+  /** The run in which this very text ran in the sandbox; null: none is known. The notebook's own metadata proves nothing. */
+  private async _recordOf(panel: NotebookPanel, cell: Cell): Promise<IRun | null> {
     const shared = cell.model.sharedModel as unknown as ISharedCell;
     const code = shared.getSource();
     const runId = provenance(shared)?.run_id ?? '';
     const known = this._connections.of(panel)?.model.state.runs.find(run => run.id === runId);
     if (known) {
-      return known.code === code;
+      return known.code === code ? known : null;
     }
     try {
-      return (await this._history.get(runId)).code === code;
+      const kept = await this._history.get(runId);
+      return kept.code === code ? kept : null;
     } catch (error) {
       console.warn(
         'jupyter-codeagent: the run of this cell is not in the history:',
         (error as Error).message
       );
-      return false;
+      return null;
     }
   }
 }

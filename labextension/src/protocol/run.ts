@@ -27,6 +27,8 @@ export interface IToolCall {
   tool: string;
   call: string;
   status: 'ok' | 'failed' | 'denied' | 'refused' | 'stopped' | 'undone';
+  /** `function`, or the library of a database. Not in records of older versions. */
+  kind?: string;
   line: number | null;
   result: string;
   decided_by: string;

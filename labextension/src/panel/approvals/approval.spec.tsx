@@ -2,7 +2,8 @@ import type { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
 import React from 'react';
 
 import type { IDecisionMessage, IEffects, IProposal } from '../../protocol/messages';
-import { FROM_PAGE, stateMessage } from '../../testing/golden';
+import type { IToolCall } from '../../protocol/run';
+import { FROM_PAGE, run, stateMessage } from '../../testing/golden';
 import { change, enter, eventually, press, render, servicesOf, unmount } from '../../testing/render';
 import { DecisionLine } from '../run/decision';
 import { applyBody } from './applydialog';
@@ -289,10 +290,33 @@ it('runs the user’s own text, says so, asks anew what it would do, and takes i
 
 it('before code runs in the user’s kernel, effects that are not known are said to be so', async () => {
   const host = await render(
-    applyBody(services.trans, { kernel: 'Python 3', code: 'a = 1', effects: null, isRecorded: true })
+    applyBody(services.trans, { kernel: 'Python 3', code: 'a = 1', effects: null, run: null })
   );
   expect(host.textContent).toContain('could not be determined');
   expect(host.textContent).toContain('a = 1');
+});
+
+it('before code runs in the user’s kernel, what it reached there from the sandbox is not called a copy', async () => {
+  const step = stateMessage()
+    .runs.flatMap(each => each.steps)
+    .find(each => each.result?.calls?.length)!;
+  const [call] = step.result!.calls!;
+  const text = async (calls: IToolCall[]): Promise<string> => {
+    const record = run({ steps: [{ ...step, result: { ...step.result!, calls } }] });
+    const host = await render(
+      applyBody(services.trans, { kernel: 'Python 3', code: 'a = 1', effects: null, run: record })
+    );
+    const shown = host.textContent ?? '';
+    await unmount();
+    return shown;
+  };
+  const copied = await text([]);
+  expect(copied).toContain('in the sandbox, on copies');
+  expect(copied).not.toContain('again');
+  const asked = await text([1, 2].map(() => ({ ...call, tool: 'db', kind: 'duckdb' })));
+  expect(asked).not.toContain('copies');
+  expect(asked).toContain('It asks db again, now from your own kernel');
+  expect(await text([{ ...call, tool: 'weather' }])).toContain('It calls weather again, without asking you.');
 });
 
 it('a decision tells who, when, and that the code was edited; nobody was asked by a policy', async () => {

@@ -45,7 +45,7 @@ def test_a_card_says_what_the_terminal_says_line_by_line() -> None:
     heading = unescape(card._box.children[0].value).removeprefix("<b>The code agent asks.</b> ")
     card._close()
     assert heading.split("<br>") == [
-        "Run this code in the sandbox, on copies of your data?",
+        "Run this code in the sandbox, apart from your kernel?",
         "You said no before.",
         "On copies in the sandbox:",
         "Reads: df (DataFrame <3x2>)",
