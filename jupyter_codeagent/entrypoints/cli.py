@@ -276,7 +276,8 @@ def doctor_command(options: argparse.Namespace) -> int:
     from jupyter_codeagent.entrypoints import doctor
 
     def show(check: doctor.Check) -> None:
-        print(doctor.check_lines(check, details=options.details), flush=True)
+        if options.details or not check.is_detail:
+            print(doctor.check_lines(check, details=options.details), flush=True)
 
     checks = asyncio.run(doctor.run_checks(_settings(), show))
     print(doctor.next_text(checks))
@@ -354,13 +355,18 @@ def history_command(options: argparse.Namespace) -> int:
 
 def _settings() -> Any:
     """Return the settings of a command: IPython's configuration files as the kernel reads them, then the policy."""
+    import warnings
+
     from IPython.terminal.ipapp import load_default_config
 
     from jupyter_codeagent.frontend.approvals.grants import Grants
     from jupyter_codeagent.session.settings_in_force import SettingsInForce
     from jupyter_codeagent.settings.config import CodeAgent
 
-    return SettingsInForce(CodeAgent(config=load_default_config()), Grants())()
+    with warnings.catch_warnings():  # IPython has nothing to read then; `doctor` names the home that is read-only
+        warnings.filterwarnings("ignore", "IPython (dir|parent) .* is not a writable location", UserWarning)
+        config = load_default_config()
+    return SettingsInForce(CodeAgent(config=config), Grants())()
 
 
 def _progress(text: str) -> None:

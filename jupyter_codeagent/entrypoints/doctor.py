@@ -8,15 +8,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from jupyter_core.paths import jupyter_config_path, jupyter_data_dir, jupyter_path, jupyter_runtime_dir
 from platformdirs import user_state_path
 
 from jupyter_codeagent.entrypoints.surroundings import (
     FRAMES,
+    UNCONFINED,
+    is_offline,
     is_writable,
     isolation_commands,
     proxies_text,
@@ -24,6 +27,7 @@ from jupyter_codeagent.entrypoints.surroundings import (
     unmet_requirements,
     version_of,
     versions_text,
+    without_password,
 )
 from jupyter_codeagent.frontend.display import status_text
 from jupyter_codeagent.history import HistoryStore
@@ -31,9 +35,10 @@ from jupyter_codeagent.models.discovery import INSTALL_LOCAL, WAYS_TO_A_MODEL, F
 from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, fetch_command
 from jupyter_codeagent.models.embedded.launcher import embedded_installed
 from jupyter_codeagent.models.embedded.weights import weights_directory
-from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
+from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.proxies import proxy_for
 from jupyter_codeagent.models.servers import configured_server, loopback_servers
-from jupyter_codeagent.sandbox.kernel import SandboxKernel
+from jupyter_codeagent.sandbox.kernel import INSTALL_HINT, SandboxKernel
 from jupyter_codeagent.sandbox.local.walls.bubblewrap import find_bubblewrap
 from jupyter_codeagent.settings.policy import DIRECTORIES, POLICY_FILE, Policy
 from jupyter_codeagent.settings.settings import Settings
@@ -42,8 +47,10 @@ from jupyter_codeagent.types.errors import (
     ModelNotFoundError,
     ModelUnreachableError,
     NoModelError,
+    WeightsError,
 )
 from jupyter_codeagent.types.messages import CompletionRequest, Message
+from jupyter_codeagent.types.sandbox import SandboxStatus
 
 State = Literal["ok", "note", "NOT OK"]
 """``note``: runs work, but something is missing. ``NOT OK``: a run would fail."""
@@ -63,6 +70,8 @@ class Check:
     """Commands that help, or other servers that were found; a line each."""
     details: tuple[str, ...] = ()
     """What only some want to know; a line each."""
+    is_detail: bool = False
+    """Whether only some want to know all of it."""
 
 
 async def run_checks(settings: Settings, report: Callable[[Check], None] = lambda _: None) -> tuple[Check, ...]:
@@ -109,14 +118,17 @@ def check_directories(environ: Mapping[str, str]) -> Check:
     places = {"JUPYTER_DATA_DIR": Path(jupyter_data_dir()), "JUPYTER_RUNTIME_DIR": Path(jupyter_runtime_dir())}
     if places["JUPYTER_RUNTIME_DIR"].is_relative_to(places["JUPYTER_DATA_DIR"]):
         del places["JUPYTER_RUNTIME_DIR"]  # it moves along
+    state = environ.get("CODEAGENT_STATE_DIR") or user_state_path("jupyter-codeagent")
+    needed_later = {"XDG_CACHE_HOME": weights_directory(), "XDG_STATE_HOME": Path(state)}
     if embedded_installed():
-        state = environ.get("CODEAGENT_STATE_DIR") or user_state_path("jupyter-codeagent")
-        places |= {"XDG_CACHE_HOME": weights_directory(), "XDG_STATE_HOME": Path(state)}
+        places |= needed_later
     refused = {name: path for name, path in places.items() if not is_writable(path)}
     if not refused:
         return Check(name="directories", state="ok", text=f"all can be written, as {places['JUPYTER_DATA_DIR']}")
+    # A home that is read-only lacks those, too, that nobody has missed yet.
+    all_places = places | needed_later | {"IPYTHONDIR": Path(environ.get("IPYTHONDIR") or Path.home() / ".ipython")}
     # Another user of the machine could have made a directory of a fixed name below /tmp first.
-    elsewhere = " ".join(f"{name}=$(mktemp -d)" for name in refused)
+    elsewhere = " ".join(f"{name}=$(mktemp -d)" for name, path in all_places.items() if not is_writable(path))
     return Check(
         name="directories",
         state="NOT OK",
@@ -136,8 +148,12 @@ async def check_model(settings: Settings) -> Check:
         reply = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
     except CodeAgentError as error:
         others = [] if isinstance(error, NoModelError | ModelNotFoundError) else await _passed_over(settings)
-        proxied = f"{proxies} is used for {host}" if proxies and (host := _remote_server(settings)) else ""
-        advice = model_advice(error, has_embedded=embedded_installed(), proxied=proxied)
+        advice = model_advice(
+            error,
+            has_embedded=embedded_installed(),
+            offline=not proxies and is_offline(),
+            proxied=_proxied(settings),
+        )
         text = str(error).replace(f" {WAYS_TO_A_MODEL}", "") if advice else str(error)
         return Check(name="model", state="NOT OK", text=text, help=(*advice, *others), details=details)
     return Check(
@@ -149,27 +165,39 @@ async def check_model(settings: Settings) -> Check:
     )
 
 
-def _remote_server(settings: Settings) -> str:
-    """Return host and port of the server that is configured; empty for none, or one on this machine."""
+def _proxied(settings: Settings) -> str:
+    """Say which proxy the configured server is asked through; empty for none."""
     with suppress(CodeAgentError):  # then the address itself is what is wrong, and the finding says so
         server = configured_server(settings.model, os.environ)
-        if server is not None and not is_loopback(server.base_url):
-            return server.where
+        if server is not None and (proxy := proxy_for(server.base_url)):
+            host = urlsplit(server.base_url).hostname or ""
+            spared = ",".join(filter(None, (getproxies().get("no"), host)))
+            return (
+                f"export NO_PROXY={spared}   (if it is reached without the proxy {without_password(proxy)}, through"
+                " which it was asked)"
+            )
     return ""
 
 
-def model_advice(error: CodeAgentError, *, has_embedded: bool, proxied: str) -> tuple[str, ...]:
+def model_advice(error: CodeAgentError, *, has_embedded: bool, offline: bool, proxied: str) -> tuple[str, ...]:
     """Return what helps against an error of the model; nothing where the error's text names it.
 
     `proxied` says which proxy the model's server is asked through; empty for none.
     """
+    fetch = fetch_command(DEFAULT_MODEL)
     if isinstance(error, NoModelError) and not has_embedded:
-        return (f"{INSTALL_LOCAL} && {fetch_command(DEFAULT_MODEL)}   (the embedded model, 1.1 GB)", OWN_SERVER)
-    if not proxied or not isinstance(error, ModelUnreachableError):
-        return ()
-    needs_socks = "=socks" in proxied and find_spec("socksio") is None
-    socks = ("pip install 'httpx[socks]'   (for a SOCKS proxy)",) if needs_socks else ()
-    return (*socks, f"{proxied}: add the host to NO_PROXY if it is reached without")
+        if not offline:
+            return (f"{INSTALL_LOCAL} && {fetch}   (the embedded model, 1.1 GB)", OWN_SERVER)
+        return (
+            f"there is no network; on a machine with one: {INSTALL_LOCAL} && {fetch} && pip download"
+            " 'jupyter-codeagent[local]' -d wheels",
+            "then here: pip install --no-index --find-links wheels 'jupyter-codeagent[local]', and copy what fetch"
+            f" has named into {weights_directory()}",
+            OWN_SERVER,
+        )
+    if isinstance(error, WeightsError) and offline:
+        return (f"there is no network: fetch on a machine with one, copy what it names into {weights_directory()}",)
+    return (proxied,) if proxied and isinstance(error, ModelUnreachableError) else ()
 
 
 async def _passed_over(settings: Settings) -> list[str]:
@@ -184,7 +212,8 @@ async def check_sandbox(settings: Settings) -> Check:
             sandbox = await SandboxKernel.start(policy=settings.sandbox, data_dir=Path(directory))
         except CodeAgentError as error:
             commands = isolation_commands(has_bubblewrap=find_bubblewrap() is not None, read=read_kernel_file)
-            return Check(name="sandbox", state="NOT OK", text=str(error), help=tuple(commands))
+            text = str(error).replace(f" {INSTALL_HINT}", "") if commands else str(error)
+            return Check(name="sandbox", state="NOT OK", text=text, help=tuple(commands))
         try:
             result = await sandbox.execute("1 + 1", timeout_s=30)
         finally:
@@ -196,9 +225,20 @@ async def check_sandbox(settings: Settings) -> Check:
         name="sandbox",
         state="ok" if works else "NOT OK",
         text=first.removeprefix("sandbox: "),
-        help=(status.hint, *isolation_commands(has_bubblewrap=True, read=read_kernel_file)) if status.hint else (),
+        help=stronger(status),
         details=tuple(line.strip() for line in lines if not line.startswith("  better:")),
     )
+
+
+def stronger(status: SandboxStatus) -> tuple[str, ...]:
+    """Return what gives a stronger sandbox than the one that works; nothing if that is not known."""
+    if status.level == "landlock":
+        commands = isolation_commands(has_bubblewrap=find_bubblewrap() is not None, read=read_kernel_file)
+        better = "safe as it is; to hide host name and processes, too: "
+        return tuple(f"{better}{command}" for command in commands if command != UNCONFINED)  # weakens the container
+    if status.level == "namespaces" and find_bubblewrap() is not None:
+        return ()  # it is not missing, as the hint says
+    return (status.hint,) if status.hint else ()
 
 
 def check_frontend() -> Check:
@@ -240,7 +280,8 @@ def check_policy(policy: Policy) -> Check:
     """Report the administrator's rules; with a file that is wrong there are no settings to check with."""
     files = tuple(dict.fromkeys(policy.files.values()))
     if not files:
-        return Check(name="policy", state="ok", text=f"no rules: no {POLICY_FILE} in {' or '.join(DIRECTORIES)}")
+        places = " or ".join(DIRECTORIES)
+        return Check(name="policy", state="ok", text=f"no rules: no {POLICY_FILE} in {places}", is_detail=True)
     count = f"{len(policy.rules)} rule{'s' if len(policy.rules) > 1 else ''}"
     return Check(name="policy", state="ok", text=f"{count} in {', '.join(files)}", details=policy.texts())
 

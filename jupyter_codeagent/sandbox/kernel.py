@@ -38,7 +38,10 @@ NO_REPORT = "the sandbox gave no report"
 ANSWER_BYTES = 1 << 20
 EXPLORATION_GRACE_S = 20.0
 """The guest looks at its clock between two looks at the data; one may take this long."""
-INSTALL_HINT = "Install bubblewrap (`apt install bubblewrap`), or allow unprivileged user namespaces or Landlock."
+INSTALL_HINT = (
+    "Install bubblewrap (`apt install bubblewrap`), or allow unprivileged user namespaces or Landlock:"
+    " `jupyter codeagent doctor` names the command."
+)
 
 
 class SandboxKernel:
@@ -79,7 +82,8 @@ class SandboxKernel:
             try:
                 await kernel._open()
             except (SandboxUnavailableError, SandboxDiedError, VariableError, OSError, TimeoutError) as problem:
-                failures.append(f"{level}: {one_line(str(problem) or type(problem).__name__, 300)}")
+                why = one_line(str(problem) or type(problem).__name__, 300).partition(" See <")[0]  # bwrap's pages
+                failures.append(f"{level}: {why}")
                 await kernel.stop()
             except BaseException:
                 await kernel.stop()

@@ -34,7 +34,7 @@ HINTS: dict[SandboxLevel, str] = {
     "bubblewrap": "",
     "namespaces": "Install bubblewrap (`apt install bubblewrap`) to hide file names, too.",
     "landlock": "This machine or container forbids user namespaces, which would also hide the host name and other"
-    " processes. On Ubuntu: `apt install bubblewrap`; in a container: allow unprivileged user namespaces.",
+    " processes; `jupyter codeagent doctor` names the command that allows them.",
     "seatbelt": "On macOS only the watchdog limits memory; the level `container` has a hard limit.",
     "container": "",
     "command": "",

@@ -14,6 +14,8 @@ from jupyter_codeagent.entrypoints.cli import main
 from jupyter_codeagent.entrypoints.doctor import Check
 from jupyter_codeagent.entrypoints.surroundings import Unmet
 from jupyter_codeagent.models import discovery, servers
+from jupyter_codeagent.sandbox.levels import Measurement, format_status
+from jupyter_codeagent.settings.policy import Policy
 from jupyter_codeagent.settings.settings import ModelSettings, Settings
 from jupyter_codeagent.types.errors import (
     CodeAgentError,
@@ -22,9 +24,10 @@ from jupyter_codeagent.types.errors import (
     NoModelError,
     WeightsError,
 )
+from jupyter_codeagent.types.sandbox import SandboxLevel
 
-PROXY = "HTTPS_PROXY=http://proxy:3128 is used for models.example.org"
-SOCKS = "ALL_PROXY=socks5h://proxy:1080 is used for models.example.org"
+PROXY = "export NO_PROXY=models.example.org   (…)"
+FETCH = "pip install 'jupyter-codeagent[local]' && jupyter codeagent models fetch"
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +70,7 @@ def test_directories_that_cannot_be_written_are_named_with_the_variable_that_mov
     assert check.text == f"cannot be written: {tmp_path}/file/runtime, {tmp_path}/file/state"
     assert check.help[0].startswith("export JUPYTER_RUNTIME_DIR=$(mktemp -d) ")
     assert " XDG_STATE_HOME=$(mktemp -d)" in check.help[0]
+    assert "IPYTHONDIR" not in check.help[0], "that one can be written"
 
 
 def test_in_a_home_that_is_read_only_one_variable_moves_all_of_jupyter(
@@ -78,6 +82,19 @@ def test_in_a_home_that_is_read_only_one_variable_moves_all_of_jupyter(
     check = doctor.check_directories({})
     assert check.text == f"cannot be written: {tmp_path}/home/jupyter"
     assert "JUPYTER_RUNTIME_DIR" not in check.help[0]
+
+
+def test_in_a_home_that_is_read_only_places_that_are_needed_later_are_moved_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").touch()
+    for name in ("JUPYTER_DATA_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home" / name))
+    monkeypatch.setattr(doctor, "embedded_installed", lambda: False)
+    check = doctor.check_directories({"IPYTHONDIR": str(tmp_path / "home" / "ipython")})
+    assert check.text == f"cannot be written: {tmp_path}/home/JUPYTER_DATA_DIR"
+    for name in ("JUPYTER_DATA_DIR", "XDG_CACHE_HOME", "IPYTHONDIR"):
+        assert f"{name}=$(mktemp -d)" in check.help[0]
 
 
 def test_a_history_that_cannot_be_opened_says_which_variable_moves_it(
@@ -112,39 +129,66 @@ def test_a_missing_front_end_is_a_note_because_runs_work_without_it(
 
 def test_without_a_sandbox_the_commands_that_allow_one_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "find_bubblewrap", lambda: None)
+    monkeypatch.setattr(doctor, "read_kernel_file", lambda _: "")
     settings = Settings()
     check = asyncio.run(doctor.check_sandbox(replace(settings, sandbox=replace(settings.sandbox, levels=()))))
     assert check.state == "NOT OK"
     assert check.text.startswith("No sandbox works here")
     assert check.help[0].startswith("sudo apt install bubblewrap")
+    assert "bubblewrap (" not in check.text, "the command stands below"
 
 
 @pytest.mark.parametrize(
-    ("error", "has_embedded", "proxied", "command"),
+    ("level", "has_bubblewrap", "files", "says"),
     [
+        ("bubblewrap", True, {}, ""),
+        ("namespaces", False, {}, "Install bubblewrap"),
+        ("namespaces", True, {}, ""),
+        ("landlock", True, {"/proc/sys/user/max_user_namespaces": "0"}, "safe as it is"),
+        ("landlock", True, {"/proc/self/status": "Name:\tpython\nSeccomp:\t2\n"}, ""),
+    ],
+)
+def test_a_sandbox_that_works_is_told_what_makes_it_stronger_if_that_is_known_and_weakens_nothing_else(
+    level: SandboxLevel, has_bubblewrap: bool, files: dict[str, str], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "find_bubblewrap", lambda: "/usr/bin/bwrap" if has_bubblewrap else None)
+    monkeypatch.setattr(doctor, "read_kernel_file", lambda path: files.get(path, ""))
+    status = format_status(Measurement(level=level, inner=level, probes={}), Settings().sandbox)
+    told = doctor.stronger(status)
+    assert bool(told) == bool(says)
+    assert not told or told[0].startswith(says)
+
+
+def test_where_an_administrator_rules_nothing_only_the_details_say_so() -> None:
+    assert doctor.check_policy(Policy()).is_detail
+    assert not doctor.check_policy(Policy(files={"privacy": "/etc/jupyter/codeagent_policy.json"})).is_detail
+
+
+@pytest.mark.parametrize(
+    ("error", "has_embedded", "offline", "proxied", "command"),
+    [
+        (NoModelError("none"), False, False, "", FETCH),
         (
             NoModelError("none"),
             False,
-            "",
-            "pip install 'jupyter-codeagent[local]' && jupyter codeagent models fetch",
-        ),
-        (NoModelError("it lists none"), True, "", ""),
-        (WeightsError("missing; run: jupyter codeagent models fetch"), True, "", ""),
-        (
-            ModelUnreachableError("no connection"),
             True,
-            PROXY,
-            f"{PROXY}: add the host to NO_PROXY if it is reached without",
+            "",
+            f"there is no network; on a machine with one: {FETCH} && pip download",
         ),
-        (ModelUnreachableError("no connection"), True, "", ""),
-        (ModelRefusedError("401"), True, PROXY, ""),
+        (NoModelError("it lists none"), True, False, "", ""),
+        (WeightsError("missing; run: jupyter codeagent models fetch"), True, False, "", ""),
+        (WeightsError("missing; run: …"), True, True, "", "there is no network: fetch on a machine with one"),
+        (ModelUnreachableError("no connection"), True, False, PROXY, PROXY),
+        (ModelUnreachableError("no connection"), True, True, "", ""),
+        (ModelRefusedError("401"), True, False, PROXY, ""),
     ],
 )
 def test_an_error_of_the_model_comes_with_a_command_where_its_text_has_none(
-    error: CodeAgentError, has_embedded: bool, proxied: str, command: str
+    error: CodeAgentError, has_embedded: bool, offline: bool, proxied: str, command: str
 ) -> None:
-    advice = doctor.model_advice(error, has_embedded=has_embedded, proxied=proxied)
-    assert [one.partition("   (")[0] for one in advice[:1]] == [one for one in [command] if one]
+    advice = doctor.model_advice(error, has_embedded=has_embedded, offline=offline, proxied=proxied)
+    assert bool(advice) == bool(command)
+    assert not advice or advice[0].startswith(command)
 
 
 def test_a_newcomer_without_a_model_gets_two_commands_and_a_short_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,20 +197,31 @@ def test_a_newcomer_without_a_model_gets_two_commands_and_a_short_reason(monkeyp
     check = asyncio.run(doctor.check_model(Settings()))
     assert check.text == "No model is configured and no server was found on this machine."
     assert [line.split()[0] for line in check.help] == ["pip", "export"]
+    monkeypatch.setattr(doctor, "is_offline", lambda: True)
+    check = asyncio.run(doctor.check_model(Settings()))
+    assert [line.split()[0] for line in check.help] == ["there", "then", "export"]
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    check = asyncio.run(doctor.check_model(Settings()))
+    assert check.help[0].startswith("pip "), "a proxy needs no route"
 
 
 @pytest.mark.parametrize(
-    ("server", "host"), [("https://example.invalid/v1", "example.invalid"), ("http://127.0.0.1:9/v1", "")]
+    ("server", "spared"),
+    [("https://example.invalid/v1", "localhost,example.invalid"), ("http://127.0.0.1:9/v1", "")],
 )
 def test_a_proxy_is_named_for_a_server_elsewhere_and_not_for_one_on_this_machine(
-    server: str, host: str, monkeypatch: pytest.MonkeyPatch
+    server: str, spared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEAGENT_BASE_URL", server)
     monkeypatch.setenv("https_proxy", "http://me:secret@127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "localhost")
+    monkeypatch.delenv("no_proxy", raising=False)
     check = asyncio.run(doctor.check_model(Settings(model=ModelSettings(configured=(server,)))))
-    proxy = "HTTPS_PROXY=http://***@127.0.0.1:9"
-    told = (f"{proxy} is used for {host}: add the host to NO_PROXY if it is reached without",) if host else ()
-    assert (check.state, check.help) == ("NOT OK", told)
+    assert check.state == "NOT OK"
+    assert "(Connection refused)" in check.text
+    assert [line.partition("   (")[0] for line in check.help] == ([f"export NO_PROXY={spared}"] if spared else [])
+    assert all("http://***@127.0.0.1:9" in line for line in check.help)
+    proxy = "HTTPS_PROXY=http://***@127.0.0.1:9, NO_PROXY=localhost"
     assert check.details == (f"proxy: {proxy}; servers on this machine are asked without it",)
 
 

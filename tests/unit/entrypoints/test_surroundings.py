@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeagent.entrypoints.surroundings import (
+    UNCONFINED,
     is_writable,
     isolation_commands,
     proxies_text,
@@ -87,6 +88,9 @@ def test_a_directory_that_does_not_exist_is_writable_if_it_could_be_made_and_is_
             {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1\n"},
             ["sudo apt install bubblewrap", "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"],
         ),
+        (False, {"/proc/sys/user/max_user_namespaces": "0\n"}, ["sudo sysctl user.max_user_namespaces=15000"]),
+        (False, {"/proc/self/status": "Name:\tpython\nSeccomp:\t2\n"}, [UNCONFINED]),
+        (True, {"/proc/self/status": "Name:\tpython\nSeccomp:\t0\n"}, []),
         (
             True,
             {"/proc/sys/kernel/unprivileged_userns_clone": "0"},
