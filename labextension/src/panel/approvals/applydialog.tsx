@@ -64,7 +64,7 @@ interface ICalled {
 
 /** What of the user's the program reached from the sandbox, which an end of the sandbox does not undo. */
 function calledBy(run: IRun): ICalled {
-  const calls = run.steps.at(-1)?.result?.calls ?? [];
+  const calls = run.steps[run.steps.length - 1]?.result?.calls ?? [];
   const names = (ofDatabases: boolean): string =>
     [
       ...new Set(
