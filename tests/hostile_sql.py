@@ -64,6 +64,16 @@ HIDDEN = """
 """
 """In every dialect: an error, or rows without the hidden column."""
 
+HIDDEN_IN_PIVOTS = """
+    SELECT * FROM people PIVOT (max(email) FOR city IN ('Oslo', 'Rome'))
+    SELECT * FROM people PIVOT (count(*) FOR email IN ('s3cret1', 's3cret2'))
+    SELECT * FROM (SELECT email, city, age FROM people) PIVOT (max(age) FOR city IN ('Oslo', 'Rome'))
+    SELECT * FROM people UNPIVOT (x FOR kind IN (email, city))
+    SELECT * FROM people PIVOT (max(age) FOR city IN ('Oslo', 'Rome'))
+    SELECT * FROM people UNPIVOT (x FOR kind IN (id, age))
+"""
+"""The same for DuckDB and Spark; the last two are answered."""
+
 REFUSED = """
     SELECT * FROM secrets
     SELECT word FROM SECRETS
@@ -300,6 +310,24 @@ OF_DIALECT = {
         SELECT * FROM people WHERE rowid IN (SELECT rowid FROM secrets)
     """,
     "duckdb": """
+        PIVOT people ON city USING max(email)
+        PIVOT secrets ON word USING count(*)
+        UNPIVOT people ON email INTO NAME a VALUE b
+        SELECT * FROM (PIVOT people ON city USING max(age))
+        SELECT * FROM secrets PIVOT (count(*) FOR word IN ('a'))
+        SELECT * FROM main.people PIVOT (count(*) FOR email IN ('a'))
+        SELECT * FROM people PIVOT (max(age) FOR city IN (SELECT word FROM secrets))
+        SELECT * FROM people PIVOT (max(age) FOR city IN (SELECT city FROM people))
+        SELECT * FROM people PIVOT (max(age) FOR city IN mood)
+        SELECT * FROM people PIVOT (told(city) FOR id IN (1, 2))
+        SELECT * FROM people PIVOT (max(age) FOR told(city) IN ('a'))
+        SELECT * FROM people PIVOT (max(age) FOR city IN (told('a')))
+        SELECT * FROM people PIVOT (max((SELECT max(word) FROM secrets)) FOR id IN (1))
+        SELECT * FROM (SELECT * FROM people, secrets) PIVOT (max(word) FOR id IN (1))
+        SELECT * FROM people UNPIVOT (x FOR kind IN (COLUMNS(*)))
+        SELECT * FROM people UNPIVOT (x FOR kind IN (*))
+        SELECT * FROM secrets UNPIVOT (x FOR kind IN (word))
+        SELECT pivot(city) FROM people, secrets
         SELECT * FROM duckdb_tables()
         SELECT * FROM duckdb_columns()
         SELECT * FROM duckdb_views()
@@ -428,6 +456,20 @@ OF_DIALECT = {
         SELECT * FROM range((SELECT count(*) FROM secrets))
     """,
     "postgresql": """
+        SELECT make_interval(days => (SELECT count(*)::int FROM secrets))
+        SELECT told(what => city) FROM people
+        SELECT pg_sleep(seconds => 60)
+        SELECT query_to_xml(query => 'SELECT * FROM secrets', nulls => true, tableforest => true, targetns => '')
+        SELECT (now(), now()) OVERLAPS (now(), (SELECT max(word) FROM secrets)::timestamp)
+        SELECT (day, day) OVERLAPS (told('x'), day) FROM trips
+        SELECT num_nulls(word) FROM secrets
+        SELECT num_nonnulls(VARIADIC told('x'))
+        SELECT ';', word FROM secrets
+        SELECT ';'; SELECT word FROM secrets
+        SELECT 'a;b' FROM people; DROP TABLE trips
+        SELECT '\\'; DROP TABLE trips; --'
+        SELECT .5, word FROM secrets
+        SELECT * FROM .secrets
         SELECT * FROM pg_catalog.pg_class
         SELECT * FROM pg_class
         SELECT * FROM pg_user
@@ -521,6 +563,16 @@ OF_DIALECT = {
         SELECT * FROM pg_logical_slot_get_changes('x', NULL, NULL)
     """,
     "mariadb": """
+        SELECT ';', word FROM secrets
+        SELECT ';'; SELECT word FROM secrets
+        SELECT "a;b" FROM people; DROP TABLE trips
+        SELECT "'; DROP TABLE trips; '" FROM people, secrets
+        SELECT .5, word FROM secrets
+        SELECT * FROM .5secrets
+        SELECT * FROM trips, .secrets
+        SELECT .secrets.word FROM people
+        SELECT to_char(word) FROM secrets
+        SELECT add_months((SELECT max(word) FROM secrets), 1)
         SELECT * FROM mysql.user
         SELECT * FROM mysql.global_priv
         SELECT * FROM performance_schema.threads
@@ -616,6 +668,25 @@ OF_DIALECT = {
 }
 OF_DIALECT["mysql"] = OF_DIALECT["mariadb"]
 OF_DIALECT["polars"] = """
+    SELECT lpad(city, 2000000000, 'x') FROM people
+    SELECT rpad(city, age * 100000000) FROM people
+    SELECT lpad(lpad(city, 1000000000, 'x'), 3, 'y') FROM people
+    SELECT regexp_replace(word, 'a', 'b') FROM secrets
+    SELECT regexp_replace(city, 'a', (SELECT max(word) FROM secrets)) FROM people
+    SELECT date_trunc('month', word) FROM secrets
+    SELECT string_agg(word, ',') FROM secrets
+    SELECT listagg((SELECT max(word) FROM secrets), ',') FROM people
+    SELECT ntile((SELECT count(*) FROM secrets)) OVER (ORDER BY age) FROM people
+    SELECT nth_value(word, 1) OVER (ORDER BY word) FROM secrets
+    SELECT age FROM people QUALIFY row_number() OVER (ORDER BY (SELECT max(word) FROM secrets)) = 1
+    SELECT city FROM people QUALIFY told(city) = 'x'
+    SELECT * EXCLUDE (id) FROM secrets
+    SELECT * RENAME (word AS city) FROM secrets
+    SELECT year((SELECT max(word) FROM secrets))
+    SELECT repeat('x', 2000000000)
+    SELECT range(2000000000)
+    SELECT generate_series(1, 2000000000)
+    SELECT COLUMNS('.*') FROM secrets
     SELECT * FROM read_parquet('/tmp/x.parquet')
     SELECT * FROM read_ipc('/tmp/x')
     SELECT * FROM read_json('/tmp/x')
@@ -652,6 +723,35 @@ OF_DIALECT["polars"] = """
     SELECT * FROM unnest((SELECT array_agg(word) FROM secrets)) AS x
 """
 OF_DIALECT["spark"] = """
+    SELECT * FROM secrets PIVOT (count(*) FOR word IN ('a'))
+    SELECT * FROM people PIVOT (max(age) FOR city IN ((SELECT max(word) FROM secrets)))
+    SELECT * FROM people PIVOT (max(age) FOR city IN (SELECT word FROM secrets))
+    SELECT * FROM people PIVOT (max(age) FOR city IN (upper('a')))
+    SELECT * FROM people PIVOT (max(age) FOR city IN (ANY))
+    SELECT * FROM people PIVOT (told(city) FOR id IN (1, 2))
+    SELECT * FROM people PIVOT (max((SELECT max(word) FROM secrets)) FOR id IN (1))
+    SELECT * FROM secrets UNPIVOT (x FOR kind IN (word))
+    SELECT * FROM people UNPIVOT (x FOR kind IN (*))
+    SELECT pivot(city) FROM people, secrets
+    SELECT city FROM people QUALIFY told(city) = 'x'
+    SELECT city FROM people QUALIFY row_number() OVER (ORDER BY (SELECT max(word) FROM secrets)) = 1
+    SELECT sequence(1, n * 1000000000) FROM trips
+    SELECT sequence(1, (SELECT 2000000000))
+    SELECT explode(sequence(min(day), max(day), INTERVAL 1 SECOND)) FROM trips
+    SELECT sequence(DATE'0001-01-01', DATE'9999-12-31', INTERVAL 1 SECOND)
+    SELECT sequence(TIMESTAMP'0001-01-01', TIMESTAMP'9999-12-31', INTERVAL 1 MICROSECOND)
+    SELECT sequence(DATE'2024-01-01', DATE'+294247-01-01', INTERVAL 1 DAY)
+    SELECT sequence(DATE'2024-01-01', DATE'2025-01-01', make_interval(0, 0, 0, 0, 0, 0, 0.000001))
+    SELECT sequence(CAST('0001-01-01' AS TIMESTAMP), DATE'9999-12-31', INTERVAL 1 DAY)
+    SELECT size(sequence(0, 100000, 1)), sequence(0, 1000000000, 1)
+    SELECT format_string(city, 1) FROM people
+    SELECT format_string('%1$2000000000d', 1)
+    SELECT format_string(concat('%', '2000000000d'), 1)
+    SELECT printf('%-2000000000s', city) FROM people
+    SELECT printf((SELECT max(word) FROM secrets), 1)
+    SELECT try_cast(word AS INT) FROM secrets
+    SELECT try_cast(city AS told) FROM people
+    SELECT equal_null(city, (SELECT max(word) FROM secrets)) FROM people
     SELECT * FROM default.people
     SELECT * FROM spark_catalog.default.people
     SELECT email FROM spark_catalog.default.people
@@ -824,7 +924,6 @@ OF_DIALECT["spark"] = """
     SELECT * FROM `people@v1`
     SELECT * FROM STREAM people
     SELECT * FROM STREAM(people)
-    SELECT * FROM people PIVOT (max(city) FOR id IN (1, 2))
     SELECT * FROM people |> WHERE age > 1
     FROM people |> SELECT city
     TABLE people |> JOIN secrets

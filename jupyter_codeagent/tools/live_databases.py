@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.sandbox.data.engines import library_of
-from jupyter_codeagent.tools.databases.estimates import ENGINES
 from jupyter_codeagent.tools.databases.polars import TABLE
 from jupyter_codeagent.tools.databases.shared import (
     KnownTable,
@@ -24,7 +23,7 @@ from jupyter_codeagent.tools.databases.shared import (
     shared_tables,
 )
 from jupyter_codeagent.tools.databases.spark import frame_found, in_braces
-from jupyter_codeagent.tools.databases.statements import require_sqlglot
+from jupyter_codeagent.tools.databases.statements import TITLES, require_sqlglot
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.sql import Driver, driver_of
 from jupyter_codeagent.tools.tool import Tool, tool_of
@@ -44,6 +43,7 @@ QUERIES: Mapping[StubKind, str] = {
     "duckdb": '{name}.sql("""{sql}""").df()',
     "sqlite3": 'pd.read_sql("""{sql}""", {name})',
     "sqlalchemy": 'pd.read_sql("""{sql}""", {name})',
+    "sqlalchemy_percent": 'pd.read_sql("""{sql}""", {name})',
     "spark": '{name}.sql("""{sql}""").toPandas()',
     "polars": '{name}.sql("""{sql}""").collect()',
     "spark_frame": '{name}.sparkSession.sql("""{sql}""", {name}={name}).toPandas()',
@@ -121,7 +121,7 @@ class LiveDatabases:
         if driver is None:
             raise UsageError(f"{option}: it is no database that can be queried.")
         require_sqlglot(option)
-        if driver.dialect not in ENGINES:
+        if driver.dialect not in TITLES:
             raise UsageError(
                 f"{option}: queries of {driver.dialect} cannot be kept to reading; sql_tool(engine, "
                 "allow_writes=True) makes a function whose queries are each asked for."
@@ -154,14 +154,21 @@ class LiveDatabases:
         tool = tool_of(
             known[3], name=name, policy="ask" if driver.has_others_waiting else "auto", timeout_s=TIMEOUT_S
         )
-        kind = library_of(connection)
-        assert kind is not None
+        kind = _kind(connection)
         how = f"Write {QUERIES[kind].format(name=name, sql='SELECT …')}"
         stub = replace(tool.stub, kind=kind, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
         estimate = partial(driver.estimate, shared=shared)
         return LiveDatabase(
             tool=replace(tool, stub=stub, estimate=estimate), headline=_headline(name, kind, driver, shared)
         )
+
+
+def _kind(connection: Any) -> StubKind:
+    """Return what stands in the sandbox for the connection."""
+    library = library_of(connection)
+    assert library is not None
+    reads_percent = library == "sqlalchemy" and connection.dialect.paramstyle in ("format", "pyformat")
+    return "sqlalchemy_percent" if reads_percent else library
 
 
 def _shared(driver: Driver, labels: Sequence[str], option: str) -> SharedTables:
@@ -231,10 +238,12 @@ def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables) -
     # A query with columns in it is copied by small models as it is, whatever the question.
     widest = max(shown, key=lambda table: len(table.columns))
     example = QUERIES[kind].format(name=name, sql=f"SELECT COUNT(*) AS n FROM {_name(widest.name)}")  # noqa: S608
-    title = ENGINES[driver.dialect]
+    title = TITLES[driver.dialect]
     if kind == "spark_frame" and len(driver.named) > 1:
         given = ", ".join(f"{frame}={frame}" for frame in driver.named)
         example += f" (with {' and '.join(map(in_braces, driver.named))}: {given})"
+    if kind == "sqlalchemy_percent":
+        example += " (write % as %%)"
     # Of a frame it says the same: where it was called one, a small model took it for a pandas frame.
     return (
         f"{name}: {title} database, not copied, with the tables {text}.{_joins(shared)} Ask it in SQL of {title}, "

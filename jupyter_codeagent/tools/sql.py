@@ -26,6 +26,7 @@ from jupyter_codeagent.tools.databases.duckdb import (
 )
 from jupyter_codeagent.tools.databases.estimates import bytes_text, rows_text
 from jupyter_codeagent.tools.databases.polars import polars_found, run_polars
+from jupyter_codeagent.tools.databases.problems import plain_errors
 from jupyter_codeagent.tools.databases.rows import Rows, Run
 from jupyter_codeagent.tools.databases.servers import (
     READ_ONLY,
@@ -46,7 +47,7 @@ from jupyter_codeagent.tools.databases.spark import (
     spark_found,
 )
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_found, sqlite_tables
-from jupyter_codeagent.tools.databases.statements import require_sqlglot
+from jupyter_codeagent.tools.databases.statements import TITLES, require_sqlglot
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.types.errors import UsageError
@@ -208,24 +209,32 @@ class Driver:
         """
         if self.library == "spark" and shared is not None:
             return bytes_text(self.dialect, spark_bytes(self.connection, sql, shared, self.named))
-        if self.library == "duckdb":
-            return rows_text(self.dialect, duckdb_estimate(self.connection, sql, shared))
-        if self.library == "sqlalchemy":
-            return rows_text(self.dialect, engine_estimate(self.connection, sql, shared))
-        return ""
+        rows_expected = {"duckdb": duckdb_estimate, "sqlalchemy": engine_estimate}.get(self.library)
+        if rows_expected is None:
+            return ""
+        with plain_errors(TITLES[self.dialect]):
+            return rows_text(self.dialect, rows_expected(self.connection, sql, shared))
 
     def frames(self, shared: SharedTables, *, timeout_s: float) -> AsFrame:
-        """Return the function of a checked statement that returns its rows, as the library's own calls would."""
-        if self.library == "duckdb":
-            return lambda sql: run_duckdb(
-                self.connection, sql, True, allow_writes=False, shared=shared, take=frame_taken
-            )
+        """Return the function of a checked statement that returns its rows, as the library's own calls would.
+
+        It raises an error of the database as a ValueError with one line.
+        """
         if self.library == "spark":
             return lambda sql: run_spark(self.connection, sql, shared, self.named)
         if self.library == "polars":
             return lambda sql: run_polars(self.connection, sql, shared)
         run = self.run(shared, allow_writes=False, timeout_s=timeout_s)
-        return lambda sql: frame_of(run(sql, True))
+
+        def asked(sql: str) -> pd.DataFrame:
+            with plain_errors(TITLES[self.dialect]):
+                if self.library == "duckdb":
+                    return run_duckdb(
+                        self.connection, sql, True, allow_writes=False, shared=shared, take=frame_taken
+                    )
+                return frame_of(run(sql, True))
+
+        return asked
 
 
 def driver_of(connection: Any) -> Driver | None:

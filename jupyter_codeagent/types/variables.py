@@ -117,7 +117,9 @@ TOOL_ORDER: tuple[ToolPolicy, ...] = ("deny", "ask", "auto")
 """The strictest first."""
 
 
-StubKind = Literal["function", "duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame", "polars"]
+StubKind = Literal[
+    "function", "duckdb", "sqlite3", "sqlalchemy", "sqlalchemy_percent", "spark", "spark_frame", "polars"
+]
 """A function, or a database of the live kernel by the library of its connection; also a frame that it queries."""
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from database_programs import MONTH, OF_SPARK, PROGRAMS, TRIPS, ZONES, same
-from hostile_sql import HIDDEN, SECRET, hostile, statements
+from database_programs import OWN, TRIPS, ZONES, programs_of, same
+from hostile_sql import HIDDEN, HIDDEN_IN_PIVOTS, SECRET, hostile, statements
 from kernel_client import Kernel
 from model_server import ModelServer, code
 from pandas.testing import assert_frame_equal
@@ -81,7 +81,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def trips(spark: Any) -> Any:
-    made = spark.createDataFrame(TRIPS).selectExpr("id", "zone", "CAST(day AS DATE) AS day", "km", "fare", "paid")
+    dates = ("CAST(day AS DATE) AS day", "CAST(started AS TIMESTAMP_NTZ) AS started")
+    made = spark.createDataFrame(TRIPS).selectExpr("id", "zone", "km", "fare", "paid", "rider", *dates)
     made.createOrReplaceTempView("trips")
     return made.cache()
 
@@ -123,11 +124,33 @@ def stand_ins(named: Named) -> dict[str, Any]:
 def test_a_query_of_spark_gives_the_figures_of_the_same_program_on_a_copy_in_pandas(
     spark: Any, trips: Any, zones: Any
 ) -> None:
-    programs = PROGRAMS + OF_SPARK
+    """Every second one that all engines have, and those of Spark: a job takes Spark a quarter of a second."""
+    programs = [*programs_of("spark")]
+    own = len(OWN["spark"])
     ask = asked({"spark": (spark, ["trips", "zones"])}, "spark")
-    assert len(programs) > 28
-    for sql, program in programs:
-        assert same(ask(sql.replace("{month}", MONTH["spark"])), program()), sql
+    chosen = [*programs[:-own:2], *programs[-own:]]
+    assert len({sql for _, sql, _ in chosen}) >= 55
+    for question, sql, program in chosen:
+        assert same(ask(sql), program()), f"{question} {sql}"
+
+
+def test_what_spark_cannot_do_ends_in_one_line_that_names_the_operation(spark: Any, trips: Any, zones: Any) -> None:
+    ask = asked({"spark": (spark, ["trips", "zones"])}, "spark")
+    for sql, said in (
+        ("SELECT strftime('%Y', day) FROM trips", "strftime() is not allowed here"),
+        ("SELECT DISTINCT ON (zone) zone FROM trips", "Spark: [PARSE_SYNTAX_ERROR] Syntax error at or near"),
+        ("SELECT quantile_cont(km, 0.9) FROM trips", "quantile_cont() is not allowed here"),
+        ("SELECT zone, km FROM trips GROUP BY zone", "Spark: [MISSING_AGGREGATION] The non-aggregating expression"),
+        (
+            "SELECT sequence(MIN(day), MAX(day), INTERVAL 1 SECOND) FROM trips",
+            "sequence() as a list: write its ends",
+        ),
+        ("SELECT id FROM trips SORT BY km", "Sort is not allowed here"),
+    ):
+        with pytest.raises((PermissionError, ValueError)) as raised:
+            ask(sql)
+        assert str(raised.value).startswith(said)
+        assert "\n" not in str(raised.value)
 
 
 def test_code_of_the_sandbox_gives_the_same_frame_on_sparks_own_session_and_dataframes(
@@ -138,7 +161,8 @@ def test_code_of_the_sandbox_gives_the_same_frame_on_sparks_own_session_and_data
     given = stand_ins(
         {"spark": (spark, ["zones"]), "trips": (trips, []), "zones": (zones, ["zone", "city", "area"])}
     )
-    braces = [in_braces(sql.replace("{month}", MONTH["spark"])) for sql, _ in (*PROGRAMS[2:9], *OF_SPARK[4:6])]
+    programs = [sql for _, sql, _ in programs_of("spark")]
+    braces = [in_braces(sql) for sql in (*programs[19:29:2], *programs[-3:-1])]
     written = [
         'spark.sql("SELECT city, sum(area) AS area FROM zones GROUP BY city ORDER BY city").toPandas()',
         'spark.sql("SELECT z.city, t.km FROM {a} t JOIN zones z USING (zone) ORDER BY id", a=trips).toPandas()',
@@ -192,7 +216,8 @@ def test_no_hostile_statement_gets_anything_out_of_spark(
             ask(sql)
         assert SECRET not in str(refusal.value).replace(sql, ""), sql
     answered, texts = {}, []
-    for sql in statements(HIDDEN):
+    pivots = statements(HIDDEN_IN_PIVOTS)
+    for sql in (*statements(HIDDEN), *pivots):
         for one in (sql, re.sub(r"(?<=FROM |JOIN )people\b|\bpeople(?=\.)", "{people}", sql)):
             try:
                 answered[one] = ask(one)
@@ -200,7 +225,8 @@ def test_no_hostile_statement_gets_anything_out_of_spark(
                 texts.append(str(problem).replace(one, ""))
     assert [text for text in texts if SECRET in text] == []
     assert [sql for sql, frame in answered.items() if SECRET in frame.to_csv() or "email" in frame] == []
-    assert 18 <= len(answered) <= 28, "those with a star"
+    assert [sql for sql in pivots if sql in answered] == pivots[-2:]
+    assert 22 <= len(answered) <= 32, "those with a star, and two pivots"
     assert list(tmp_path.iterdir()) == []
     assert spark.table("people").count() == 3
 

@@ -273,10 +273,24 @@ class Engine(Sqlite):
         pass
 
 
+class ServerEngine(Engine):
+    """In place of an engine whose driver reads ``%`` in a query as the place of a value, and ``%%`` as ``%``."""
+
+    def _rows(self, sql: object, parameters: object = None) -> Rows:
+        return super()._rows(_as_driver_reads(sql) if isinstance(sql, str) else sql, parameters)
+
+
+def _as_driver_reads(sql: str) -> str:
+    if "%" in sql.replace("%%", ""):
+        raise ValueError(f"in a query of this engine % is written %%. Write: {re.sub('%%?', '%%', sql)}")
+    return sql.replace("%%", "%")
+
+
 KINDS: dict[str, type[Database]] = {
     "duckdb": DuckDB,
     "sqlite3": Sqlite,
     "sqlalchemy": Engine,
+    "sqlalchemy_percent": ServerEngine,
     "spark": Spark,
     "spark_frame": SparkFrame,
     "polars": PolarsFrame,

@@ -11,18 +11,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jupyter_codeagent.tools.databases.statements import TITLES
 from jupyter_codeagent.types.sizes import format_bytes
-
-ENGINES: Mapping[str, str] = {
-    "duckdb": "DuckDB",
-    "sqlite": "SQLite",
-    "postgresql": "PostgreSQL",
-    "mysql": "MySQL",
-    "mariadb": "MariaDB",
-    "spark": "Spark",
-    "polars": "Polars",
-}
-"""Names of databases whose queries can be kept to reading, by the dialect."""
 
 PAIRWISE = frozenset({"CROSS_PRODUCT", "BLOCKWISE_NL_JOIN", "NESTED_LOOP_JOIN"})
 """Steps of DuckDB that compare each row with each."""
@@ -33,12 +23,12 @@ def rows_text(dialect: str, rows: int) -> str:
     if rows < 1:
         return ""
     what = "1 row" if rows == 1 else f"about {rows:,} rows"
-    return f"{ENGINES[dialect]} expects {what} in its largest step."
+    return f"{TITLES[dialect]} expects {what} in its largest step."
 
 
 def bytes_text(dialect: str, size_bytes: int) -> str:
     """Return ``Spark expects to read about 2.1 GiB.``; empty where no size is told."""
-    return f"{ENGINES[dialect]} expects to read about {format_bytes(size_bytes)}." if size_bytes else ""
+    return f"{TITLES[dialect]} expects to read about {format_bytes(size_bytes)}." if size_bytes else ""
 
 
 def postgresql_rows(plan: Any, table_rows: Mapping[tuple[str, str], int]) -> int:

@@ -45,7 +45,7 @@ POSTGRESQL = f"""{COMMON}
     to_tsvector to_tsquery plainto_tsquery phraseto_tsquery websearch_to_tsquery ts_rank ts_rank_cd ts_headline
     setweight numnode querytree tsvector_to_array
     lower_inc upper_inc isempty int4range int8range numrange daterange tsrange tstzrange
-    pg_typeof gen_random_uuid
+    pg_typeof gen_random_uuid num_nulls num_nonnulls overlaps
 """
 MYSQL = f"""{COMMON}
     bin oct hex unhex conv crc32 truncate rand div std group_concat json_type json_valid json_keys json_length
@@ -58,7 +58,7 @@ MYSQL = f"""{COMMON}
     dayofyear from_days from_unixtime get_format hour last_day makedate maketime microsecond minute month monthname
     period_add period_diff quarter sec_to_time second str_to_date subdate subtime sysdate time time_format
     time_to_sec timediff timestamp timestampadd timestampdiff to_days to_seconds unix_timestamp utc_date utc_time
-    utc_timestamp week weekday weekofyear year yearweek convert_tz match against
+    utc_timestamp week weekday weekofyear year yearweek convert_tz match against add_months to_char
 """
 SQLITE = f"""{COMMON}
     acosh asinh atanh cosh sinh tanh char glob group_concat hex iif ifnull julianday like likely likelihood unlikely
@@ -103,7 +103,7 @@ DUCKDB = f"""{COMMON}
     struct_values json_array_length json_contains json_extract_path json_extract_path_text json_extract_string
     json_keys json_structure json_type json_valid from_json to_json row_to_json array_to_json json_group_array
     json_group_object if ifnull nvl error typeof pg_typeof enum_code enum_first enum_last enum_range columns exclude
-    replace rename try_cast try
+    replace rename try_cast try pivot unpivot
 """
 SPARK = f"""{COMMON}
     cbrt rint bround hypot expm1 log1p pmod sinh cosh tanh signum factorial width_bucket rand randn div negative
@@ -112,7 +112,8 @@ SPARK = f"""{COMMON}
     percentile_cont percentile_disc median mode mean std corr covar_pop covar_samp kurtosis skewness count_if
     first last max_by min_by collect_list collect_set array_agg listagg string_agg grouping grouping_id regr_avgx
     regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy try_avg try_sum
-    if ifnull nvl nvl2 isnull isnotnull isnan nanvl nullifzero zeroifnull decode
+    if ifnull nvl nvl2 isnull isnotnull isnan nanvl nullifzero zeroifnull equal_null decode try_cast try_mod printf
+    format_string
     lcase ucase len char chr btrim initcap locate charindex contains startswith endswith split split_part
     substring_index overlay levenshtein soundex sentences regexp regexp_count regexp_extract regexp_extract_all
     rlike to_char to_varchar to_number try_to_number base64 unbase64 encode url_encode url_decode sha crc32 hash
@@ -123,6 +124,7 @@ SPARK = f"""{COMMON}
     timestamp_millis timestamp_seconds timestampadd timestampdiff to_date to_timestamp to_unix_timestamp
     to_utc_timestamp from_utc_timestamp from_unixtime try_to_date try_to_timestamp unix_date unix_micros unix_millis
     unix_seconds unix_timestamp weekday weekofyear year session_window window_time curdate convert_timezone
+    to_timestamp_ntz to_timestamp_ltz make_timestamp_ntz make_timestamp_ltz sequence
     array array_append array_compact array_contains array_distinct array_except array_insert array_intersect
     array_join array_max array_min array_position array_prepend array_remove array_size array_sort array_union
     arrays_overlap arrays_zip cardinality element_at try_element_at flatten get size slice sort_array explode
@@ -130,7 +132,7 @@ SPARK = f"""{COMMON}
     map map_concat map_contains_key map_entries map_filter map_from_arrays map_from_entries map_keys map_values
     map_zip_with transform_keys transform_values str_to_map struct named_struct
     from_json to_json get_json_object json_array_length json_object_keys json_tuple schema_of_json
-    monotonically_increasing_id range
+    monotonically_increasing_id range pivot unpivot
 """
 POLARS = """
     abs acos acosd asin asind atan atan2 atan2d atand cbrt ceil ceiling cos cosd cot cotd degrees div exp floor ln
@@ -142,6 +144,9 @@ POLARS = """
     stdev_samp sum var var_samp variance row_number rank dense_rank lag lead first_value last_value array_agg
     array_contains array_get array_length array_lower array_max array_mean array_min array_reverse array_sum
     array_to_string array_unique array_upper unnest explode cast try_cast
+    date_trunc year month day quarter week hour minute second now current_date current_time current_timestamp
+    ntile percent_rank cume_dist nth_value grouping string_agg listagg sign truncate lpad rpad regexp_replace
+    exclude rename
 """
 CATALOGS = frozenset(
     {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -33,6 +34,7 @@ POSTGRESQL_ROWS = (
 )
 ESTIMATE_S = 5.0
 """Time in which a server has to plan a query."""
+QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`""")
 SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
 LISTS = frozenset({"tables", "columns"})
 """Tables of `information_schema` that may be queried without approval."""
@@ -181,8 +183,8 @@ def _limit(opened: Any, dialect: str, timeout_s: float | None) -> None:
 def _reading(opened: Any, dialect: str, sql: str, *, is_checked: bool, shared: SharedTables | None) -> str:
     """Return the statement to run, in a read-only transaction that has begun; raise PermissionError."""
     only_reads(sql)
-    if ";" in sql.rstrip().rstrip(";"):
-        raise PermissionError("one statement is allowed here, without a semicolon in it")
+    if not is_checked:
+        _check_semicolons(sql)
     _begin_reading(opened, dialect)
     return _checked(opened, dialect, sql, shared) if is_checked else sql
 
@@ -204,6 +206,16 @@ def _begin_reading(opened: Any, dialect: str) -> None:
     opened.exec_driver_sql("SET TRANSACTION READ ONLY")
 
 
+def _check_semicolons(sql: str, *, in_text: bool = False) -> None:
+    """Raise PermissionError for a semicolon before the end: a driver may run what follows as a second statement.
+
+    `in_text`: unless it stands between quotes that every server reads in the same way, without a backslash.
+    """
+    text = sql.rstrip().rstrip(";")
+    if ";" in (QUOTED.sub("", text) if in_text and "\\" not in text else text):
+        raise PermissionError("one statement is allowed here, without a semicolon in it")
+
+
 def _commits_each(opened: Any) -> bool:
     """Check the autocommit of psycopg, psycopg2 and pg8000; SQLAlchemy returns the server's default here."""
     return bool(getattr(opened.connection.driver_connection, "autocommit", False))
@@ -221,6 +233,7 @@ def _checked(opened: Any, dialect: str, sql: str, shared: SharedTables | None) -
     """Return the statement to run; raise PermissionError if it or its views may do more than read."""
     look_up = _postgresql_views if dialect == "postgresql" else _mysql_views
     statement = checked_statement(sql, dialect, shared)
+    _check_semicolons(statement.text, in_text=True)
     looked_up = statement
     if shared is not None:
         _check_words(opened, dialect, statement, shared)

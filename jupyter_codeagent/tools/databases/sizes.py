@@ -17,6 +17,9 @@ MAX_LISTED = 100_000
 """Length of a list that is made of two numbers; in FROM such rows come one after the other, as many as wanted."""
 WIDE = re.compile(r"[0-9]{4}|\*|\{[^}]{0,1000}\{")
 """Widths of a format with four digits or more, or that come from elsewhere."""
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+DAYS = frozenset({"day", "days", "week", "weeks", "month", "months", "year", "years"})
+"""Steps with which a list from year 0 to 9999 has 3.7 million dates."""
 
 
 def check_sizes(nodes: Sequence[Any], dialect: str) -> None:
@@ -36,11 +39,14 @@ def check_sizes(nodes: Sequence[Any], dialect: str) -> None:
             )
         if dialect not in ("duckdb", "sqlite", "spark"):
             continue  # not in a process of the user's, and limited there
-        if isinstance(node, exp.GenerateSeries) and not _makes_rows(node):
+        if _is_named(node, "sequence") or (isinstance(node, exp.GenerateSeries) and not _makes_rows(node)):
             ends = [node.args.get(key) for key in ("start", "end", "step") if node.args.get(key) is not None]
-            if not all(_is_small(end, MAX_LISTED) for end in ends):
+            if not ends or not (all(_is_small(end, MAX_LISTED) for end in ends) or _are_days(ends)):
+                name, other = (
+                    ("sequence", "as DATE'2024-01-01'") if dialect == "spark" else ("range", "FROM range(…)")
+                )
                 raise PermissionError(
-                    f"range() as a list: write its ends as numbers up to {MAX_LISTED:,}, or write FROM range(…)"
+                    f"{name}() as a list: write its ends as numbers up to {MAX_LISTED:,}, or write {other}"
                 )
         if _is_format(node):
             pattern = node.this if isinstance(node, exp.Format) else next(iter(node.expressions), None)
@@ -65,8 +71,34 @@ def _is_text(node: Any) -> bool:
 def _is_format(node: Any) -> bool:
     from sqlglot import exp
 
-    is_named = isinstance(node, exp.Anonymous) and node.name.lower() in ("printf", "format")
-    return is_named or isinstance(node, exp.Format)
+    return _is_named(node, "printf", "format", "format_string") or isinstance(node, exp.Format)
+
+
+def _is_named(node: Any, *names: str) -> bool:
+    """Check for a function that sqlglot knows by its name alone."""
+    from sqlglot import exp
+
+    return isinstance(node, exp.Anonymous) and node.name.lower() in names
+
+
+def _are_days(ends: Sequence[Any]) -> bool:
+    """Check for two dates as written, and a step of whole days, weeks, months or years."""
+    from sqlglot import exp
+
+    *dates, step = [*ends, None] if len(ends) == 2 else ends
+    is_step = step is None or (
+        isinstance(step, exp.Interval)
+        and step.this is not None
+        and step.this.name.isdecimal()
+        and str(step.args.get("unit")).lower() in DAYS
+    )
+    return is_step and all(
+        isinstance(date, exp.Cast)
+        and _is_text(date.this)
+        and DATE.fullmatch(date.this.name)
+        and str(date.to) == "DATE"
+        for date in dates
+    )
 
 
 def _makes_rows(node: Any) -> bool:

@@ -41,6 +41,7 @@ PARTS = names_of("""
     Project Filter Aggregate Join Sort GlobalLimit LocalLimit Offset Distinct Union Except Intersect SubqueryAlias
     UnresolvedRelation UnresolvedWith CTE UnresolvedSubqueryColumnAliases UnresolvedHaving WithWindowDefinition
     Generate LateralJoin UnresolvedInlineTable LocalRelation OneRowRelation UnresolvedTableValuedFunction Sample
+    Pivot Unpivot UnresolvedQualify
 """)
 OWN_CLASSES = "org.apache.spark.sql.catalyst."
 OWN_NAME = re.compile(r"`?_pyspark_[0-9a-f]{32}`?\.?")

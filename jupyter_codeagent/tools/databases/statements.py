@@ -9,6 +9,7 @@ comments, which a server may execute (``/*! … */``). Words that the database c
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,51 @@ DIALECTS = {
     "polars": "postgres",
 }
 """Name of a dialect in SQLAlchemy -> in sqlglot."""
+TITLES = {
+    "duckdb": "DuckDB",
+    "sqlite": "SQLite",
+    "postgresql": "PostgreSQL",
+    "mysql": "MySQL",
+    "mariadb": "MariaDB",
+    "spark": "Spark",
+    "polars": "Polars",
+}
+OF_MYSQL = {
+    "Filter": "FILTER: write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
+    "GroupingSets": "GROUPING SETS: write UNION ALL",
+    "Rollup": "ROLLUP (…): write GROUP BY a WITH ROLLUP",
+    "Cube": "CUBE: write UNION ALL",
+    "ILike": "ILIKE: LIKE ignores case",
+    "NullSafeNEQ": "IS DISTINCT FROM: write NOT a <=> b",
+    "Median": "MEDIAN of a group: write SELECT DISTINCT a, MEDIAN(x) OVER (PARTITION BY a)",
+    "WithinGroup": "PERCENTILE of a group: write SELECT DISTINCT a, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) "
+    "OVER (PARTITION BY a)",
+}
+LACKING = {
+    "sqlite": {
+        "Fetch": "FETCH: write LIMIT 3",
+        "IgnoreNulls": "IGNORE NULLS",
+        "GroupingSets": "GROUPING SETS: write UNION ALL",
+        "Rollup": "ROLLUP: write UNION ALL",
+        "Cube": "CUBE: write UNION ALL",
+        "Lateral": "LATERAL",
+        "Interval": "INTERVAL: write date(day, '+7 days')",
+        "Extract": "EXTRACT: write strftime('%Y', day)",
+        "ILike": "ILIKE: LIKE ignores case",
+        "SimilarTo": "SIMILAR TO",
+        "Any": "ANY",
+        "All": "ALL",
+        "AtTimeZone": "AT TIME ZONE",
+        "Left": "LEFT(): write substr(x, 1, 2)",
+        "Right": "RIGHT(): write substr(x, -2)",
+        **({"WithinGroup": "WITHIN GROUP"} if sqlite3.sqlite_version_info < (3, 47) else {}),
+    },
+    "mysql": OF_MYSQL,
+    "mariadb": OF_MYSQL,
+}
+"""Parts that a database does not know: its own error would name the word behind them, or it reads a name there."""
+IN_WINDOWS = names_of("Median WithinGroup")
+"""Those that MariaDB knows in windows."""
 PARTS = names_of("""
     Select Subquery Union Except Intersect Values Table TableAlias TableSample From Join Lateral Where Group
     GroupingSets Rollup Cube Having Order Ordered Limit Offset Fetch LimitOptions With CTE Distinct Window
@@ -44,13 +90,19 @@ PARTS = names_of("""
 """Node types of sqlglot that are allowed beside calls of functions, whose names are checked."""
 MORE_PARTS = {
     "sqlite": names_of("Glob"),
-    "duckdb": names_of("Glob Qualify Comprehension Lambda PropertyEQ PositionalColumn Summarize Describe"),
-    "spark": names_of("Lambda PropertyEQ"),
+    "postgresql": names_of("Overlaps Kwarg"),
+    "duckdb": names_of("""
+        Glob Qualify Comprehension Lambda PropertyEQ PositionalColumn Summarize Describe Pivot PivotAlias
+    """),
+    "spark": names_of("Lambda PropertyEQ Qualify Pivot PivotAlias"),
+    "polars": names_of("Qualify"),
 }
 """Those of one dialect."""
 FIRST_WORDS = names_of("select with values from")
 FIRST_OF_DUCKDB = names_of("summarize describe")
 """Statements of DuckDB that are allowed where all its tables may be read."""
+PIVOTS = names_of("pivot unpivot")
+"""Statements of DuckDB that look into the rows for the columns that they make."""
 FIRST_OF_PROGRAMS = names_of("from")
 """In Spark such a statement may pass rows to a program: ``FROM trips MAP city USING 'cat'``."""
 WITHOUT_PARENTHESES = names_of("CurrentDate CurrentTime CurrentTimestamp Localtime Localtimestamp")
@@ -180,6 +232,9 @@ def _check_first_word(words: Sequence[Any], dialect: str, *, with_catalogs: bool
     first = next((word.text.lower() for word in words if word.token_type.name != "L_PAREN"), "")
     allowed = FIRST_WORDS | (FIRST_OF_DUCKDB if dialect == "duckdb" and with_catalogs else frozenset())
     allowed -= FIRST_OF_PROGRAMS if dialect == "spark" else frozenset()
+    if first in PIVOTS:
+        written = "PIVOT (SUM(x) FOR kind IN ('a', 'b'))" if first == "pivot" else "UNPIVOT (x FOR kind IN (a, b))"
+        raise PermissionError(f"{first.upper()} stands behind a table here: … FROM trips {written}")
     if first not in allowed:
         raise PermissionError(f"one query is allowed here, not {first[:20].upper() or 'an empty statement'}")
 
@@ -188,12 +243,17 @@ def _check_dots(words: Sequence[Any]) -> None:
     """Raise PermissionError for a dot without a name before it: ``.people`` is a table of MySQL's database."""
     from sqlglot.parser import Parser
 
-    for before, word in pairwise([None, *words]):
-        if word is None or word.token_type.name != "DOT":
+    for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
+        if word.token_type.name != "DOT" or _is_fraction(word, after):
             continue
         is_name = before is not None and (_is_quoted(before) or before.token_type in Parser.ID_VAR_TOKENS)
         if not is_name and (before is None or before.token_type.name not in CLOSING):
             raise PermissionError("a name is needed before a dot")
+
+
+def _is_fraction(dot: Any, after: Any) -> bool:
+    """Check for ``.5``; nowhere is a name of digits alone."""
+    return after is not None and after.start == dot.end + 1 and after.text.isdecimal() and not _is_quoted(after)
 
 
 def _check_parts(trees: Sequence[Any], nodes: Sequence[Any], dialect: str) -> None:
@@ -204,20 +264,58 @@ def _check_parts(trees: Sequence[Any], nodes: Sequence[Any], dialect: str) -> No
         raise PermissionError(f"one query is allowed here, not {kinds[:60]}")
     parts = PARTS | MORE_PARTS.get(dialect, frozenset())
     for node in nodes:
-        kind = type(node).__name__
-        if kind not in parts and not isinstance(node, exp.Func):
-            raise PermissionError(f"{kind} is not allowed here")
-        if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.USERDEFINED:
-            raise PermissionError(f"the type {node.sql()[:40]} may have code of its own, which is not allowed here")
-        if dialect == "sqlite" and isinstance(node, exp.Collate):
-            collation = node.expression.name.lower()
-            if collation not in COLLATIONS_OF_SQLITE:
-                raise PermissionError(f"the collation {collation[:40]} is not allowed here: it is none of SQLite's")
-        if isinstance(node, exp.In) and node.args.get("field") is not None:
-            raise PermissionError("IN without parentheses is not allowed here: write IN (SELECT …)")
-        qualified = node.expression if isinstance(node, exp.Dot) else node.args.get("db") and node.this
-        if isinstance(qualified, exp.Func):
-            raise PermissionError("functions are called by their names alone here")
+        _check_part(node, parts, dialect)
+
+
+def _check_part(node: Any, parts: frozenset[str], dialect: str) -> None:
+    from sqlglot import exp
+
+    kind = type(node).__name__
+    if lacking := _lacking(node, dialect):
+        raise PermissionError(f"{TITLES[dialect]} has no {lacking}")
+    if kind not in parts and not isinstance(node, exp.Func):
+        raise PermissionError(f"{kind} is not allowed here")
+    if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.USERDEFINED:
+        raise PermissionError(f"the type {node.sql()[:40]} may have code of its own, which is not allowed here")
+    if dialect == "sqlite" and isinstance(node, exp.Collate):
+        collation = node.expression.name.lower()
+        if collation not in COLLATIONS_OF_SQLITE:
+            raise PermissionError(f"the collation {collation[:40]} is not allowed here: it is none of SQLite's")
+    if isinstance(node, exp.In) and node.args.get("field") is not None:
+        raise PermissionError("IN without parentheses is not allowed here: write IN (SELECT …)")
+    if isinstance(node, exp.Pivot) and not _is_written_out(node):
+        raise PermissionError("PIVOT is allowed here with its columns as written: … FOR kind IN ('a', 'b'))")
+    qualified = node.expression if isinstance(node, exp.Dot) else node.args.get("db") and node.this
+    if isinstance(qualified, exp.Func):
+        raise PermissionError("functions are called by their names alone here")
+
+
+def _lacking(node: Any, dialect: str) -> str:
+    """Return what of this part the database does not have, and what to write; '' if it has it."""
+    from sqlglot import exp
+
+    kind = type(node).__name__
+    if dialect not in LACKING:
+        return ""
+    if isinstance(node, exp.Distinct) and node.args.get("on"):
+        return "DISTINCT ON: write ROW_NUMBER() OVER (PARTITION BY …)"
+    if isinstance(node, exp.Join) and node.side == "FULL" and dialect != "sqlite":
+        return "FULL JOIN, it would read FULL as a name: write LEFT JOIN … UNION … RIGHT JOIN"
+    is_with_rollup = kind == "Rollup" and not node.expressions
+    if is_with_rollup or (kind in IN_WINDOWS and dialect == "mariadb" and node.find_ancestor(exp.Window)):
+        return ""
+    return LACKING[dialect].get(kind, "")
+
+
+def _is_written_out(pivot: Any) -> bool:
+    """Check that a pivot says which columns it makes: it does not look for them in rows, of which table ever."""
+    from sqlglot import exp
+
+    fields = pivot.args.get("fields") or ()
+    return bool(fields) and all(
+        isinstance(field, exp.In) and field.expressions and field.find(exp.Query, exp.Func, exp.Star) is None
+        for field in fields
+    )
 
 
 def _check_functions(nodes: Sequence[Any], words: Sequence[Any], allowed: frozenset[str]) -> None:

@@ -54,11 +54,7 @@ def test_a_table_that_postgresql_reads_whole_counts_with_all_its_rows() -> None:
 def test_joins_of_duckdb_that_compare_each_row_with_each_count_their_pairs() -> None:
     def step(name: str, rows: int | None, *children: Any) -> dict[str, Any]:
         told = {} if rows is None else {"Estimated Cardinality": str(rows)}
-        return {
-            "name": name,
-            "children": [*children],
-            "extra_info": {} if rows is None else {"Estimated Cardinality": str(rows)},
-        }
+        return {"name": name, "children": [*children], "extra_info": told}
 
     total = step("UNGROUPED_AGGREGATE", 1, step("SEQ_SCAN ", 300))
     assert duckdb_rows([step("PROJECTION", 300, step("CROSS_PRODUCT", None, step("SEQ_SCAN ", 300), total))]) == 300

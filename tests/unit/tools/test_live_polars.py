@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from database_programs import PROGRAMS, TRIPS, same
+from database_programs import TRIPS, programs_of, same
 from hostile_sql import HIDDEN, SECRET, hostile, statements
 from polars.testing import assert_frame_equal
 
@@ -34,11 +34,18 @@ PEOPLE = pl.LazyFrame(
         "email": [f"{SECRET}1", f"{SECRET}2", f"{SECRET}3"],
     }
 )
-NOT_IN_POLARS = ("zones", "(SELECT COUNT", "BETWEEN 2 PRECEDING", "LAG(km) OVER (ORDER", "{month}")
 
 
 def trips() -> pl.LazyFrame:
-    return pl.from_pandas(TRIPS).lazy().with_columns(pl.col("fare").map_batches(lambda fare: fare))
+    return (
+        pl.from_pandas(TRIPS)
+        .lazy()
+        .with_columns(
+            pl.col("day").str.to_date(),
+            pl.col("started").str.to_datetime(),
+            pl.col("fare").map_batches(lambda fare: fare),
+        )
+    )
 
 
 def asked(frame: pl.LazyFrame, *labels: str) -> Callable[[str], Any]:
@@ -48,10 +55,30 @@ def asked(frame: pl.LazyFrame, *labels: str) -> Callable[[str], Any]:
 
 def test_a_query_of_a_lazy_frame_gives_the_figures_of_the_same_program_on_a_copy_in_pandas() -> None:
     ask = asked(trips())
-    programs = [one for one in PROGRAMS if not any(part in one[0] for part in NOT_IN_POLARS)]
-    assert len(programs) >= 10
-    for sql, program in programs:
-        assert same(ask(re.sub(r"FROM trips\b", "FROM self", sql)).to_pandas(), program()), sql
+    programs = [*programs_of("polars")]
+    assert len({sql for _, sql, _ in programs}) >= 95
+    for question, sql, program in programs:
+        assert same(ask(sql).to_pandas(), program()), f"{question} {sql}"
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        (
+            "SUM(km) OVER (ORDER BY id ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING)",
+            "Polars: SUM with window frame 'ROWS",
+        ),
+        ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY km)", "percentile_cont() is not allowed here"),
+        ("LAG(fare) IGNORE NULLS OVER (ORDER BY id)", "Polars: 'IGNORE|RESPECT NULLS' is not currently supported"),
+        ("COUNT(DISTINCT zone, paid)", "Polars: no function matches the given name and arguments: `COUNT(DISTINCT"),
+        ("MODE() WITHIN GROUP (ORDER BY paid)", "mode() is not allowed here"),
+    ],
+)
+def test_what_polars_cannot_do_ends_in_one_line_that_names_the_operation(sql: str, said: str) -> None:
+    with pytest.raises((PermissionError, ValueError)) as raised:
+        asked(trips())(f"SELECT {sql} FROM self")
+    assert str(raised.value).startswith(said)
+    assert "\n" not in str(raised.value)
 
 
 def test_code_of_the_sandbox_gives_the_same_frame_on_the_lazy_frame_itself() -> None:
