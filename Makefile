@@ -13,6 +13,7 @@
 # make release      the same with a bill of materials and checksums, checked; publishes nothing
 # make install-check   both installed into empty environments beside old and new packages, used, uninstalled: a table (an hour)
 # make jupyter-ai-check   the agent in a chat of Jupyter AI 3, installed into an environment of its own (two minutes)
+# make mcp-check    the SDK for TypeScript as an MCP client of a kernel (a minute)
 # make hub-check       a JupyterHub with two users of this machine, who attack each other (four minutes, as root)
 # A second call reuses what is there. Nothing stays running; beside Debian packages (make test) nothing is left outside
 # this checkout and the caches.
@@ -20,7 +21,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check jupyter-ai-check hub-check weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check jupyter-ai-check mcp-check hub-check weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -109,6 +110,15 @@ jupyter-ai-check: $(JUPYTER_AI)/.installed
 $(JUPYTER_AI)/.installed: $(VENV)/.test
 	$(PYTHON) -m venv $(JUPYTER_AI)/env
 	$(JUPYTER_AI)/env/bin/python -m pip install --disable-pip-version-check --quiet . pandas "jupyter-ai>=3.2,<4"
+	touch $@
+
+# 98 packages of npm for one client: too much for make test.
+MCP_SDK := $(CURDIR)/build/mcp-sdk
+mcp-check: $(MCP_SDK)/.installed
+	CODEAGENT_MCP_SDK=$(MCP_SDK) pytest tests/integration/test_mcp_typescript.py
+
+$(MCP_SDK)/.installed: $(VENV)/.test
+	npm install --prefix $(MCP_SDK) --ignore-scripts --no-audit --no-fund --silent "@modelcontextprotocol/sdk@^1.32"
 	touch $@
 
 # Makes two users of this machine, codeagent-a and codeagent-b, and removes them.
