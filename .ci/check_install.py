@@ -214,7 +214,7 @@ class Installation:
         (self.home / name).write_text(json.dumps(notebook), encoding="utf-8")
 
     def _check_page(self, cell: str, url: str) -> str:
-        """Ask the same in a page: the extension is active there, and the result becomes a cell."""
+        """Ask the same in a page: the extension is active, its panel opens, and the result becomes a cell."""
         chromium = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium"))), None)
         try:
             from playwright.sync_api import sync_playwright
@@ -234,8 +234,11 @@ class Installation:
                 page.wait_for_function(IS_READY)
                 if not page.evaluate("() => window.jupyterapp.isPluginActivated('jupyter-codeagent:plugin')"):
                     raise CheckFailedError(f"the extension is not active in {application}")
+                page.evaluate("() => void window.jupyterapp.commands.execute('jupyter-codeagent:open')")
+                page.get_by_role("region", name="Code agent").wait_for()
                 page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
                 page.wait_for_function(HAS_RESULT)
+                page.screenshot(path=str(self.directory.with_suffix(".png")))
             except Exception as error:
                 picture = self.directory / "page.png"
                 page.screenshot(path=str(picture))
