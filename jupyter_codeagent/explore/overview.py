@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from jupyter_codeagent.explore.figures import counted, percent, whole
 from jupyter_codeagent.explore.names import listed, name_in_words
-from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, literal
+from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, literal, with_index
 from jupyter_codeagent.explore.words import words
 from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
 
@@ -42,9 +42,11 @@ def _repeat(rows: int) -> str:
 
 
 def _size(one: TableOverview) -> str:
-    columns = max(one.labels, len(one.columns))
-    seen = "" if len(one.columns) == columns else f", of which {_seen(len(one.columns))} looked at"
-    return f"{one.table} has {counted(one.rows, 'row')} and {counted(columns, 'column')}{seen}."
+    looked_at = len(one.columns) - len(one.index)
+    columns = max(one.labels, looked_at)
+    seen = "" if looked_at == columns else f", of which {_seen(looked_at)} looked at"
+    indexed = f", indexed by {listed([name_in_words(name) for name in one.index])}" if one.index else ""
+    return f"{one.table} has {counted(one.rows, 'row')} and {counted(columns, 'column')}{seen}{indexed}."
 
 
 def _seen(columns: int) -> str:
@@ -122,9 +124,12 @@ def overview_program(overview: TableOverview, taken: Collection[str] = (), leave
     hidden = [one.name for one in listed_columns if one.name in leave_out]
     table = overview.table
     part, some = "", table
-    if len(listed_columns) < max(overview.labels, len(overview.columns)):
+    if overview.index:
+        table = some = free_name("plain", taken)
+        part = f"{table} = {with_index(overview)}\n"
+    if len(listed_columns) < max(overview.labels + len(overview.index), len(overview.columns)):
         some = free_name("some", taken)
-        part = f"{some} = {table}[{_literals([one.name for one in listed_columns])}]\n"
+        part += f"{some} = {table}[{_literals([one.name for one in listed_columns])}]\n"
     if overview.library == "polars":
         code = _polars(overview, (some, name, known), part, hidden)
     else:

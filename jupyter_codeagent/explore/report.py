@@ -26,6 +26,7 @@ MAX_TABLES = 20
 MAX_COLUMNS = 2000
 MAX_FINDINGS = 2000
 MAX_KEYS, MAX_KEY_COLUMNS = 2, 2
+MAX_LEVELS = 20
 MAX_TYPE_CHARS = 60
 MAX_REASON_CHARS = 200
 
@@ -125,6 +126,8 @@ def _overview(item: dict[str, Any], known: Columns) -> TableOverview | None:
         for one in _objects(item.get("columns"), MAX_COLUMNS)
         if isinstance(one.get("name"), str) and one["name"] in columns
     }
+    index = tuple(items_of(item.get("index"), MAX_LEVELS))
+    index = index if all(isinstance(name, str) and name in described for name in index) else ()
     return TableOverview(
         table=table,
         library=cast("Library", library),
@@ -134,8 +137,9 @@ def _overview(item: dict[str, Any], known: Columns) -> TableOverview | None:
         repeated_rows=_count(item.get("repeated_rows")),
         dates=_dates(item.get("dates"), columns),
         sampled=_count(item.get("sampled")),
-        labels=max(_count(item.get("labels")), len(described)),
+        labels=max(_count(item.get("labels")), len(described) - len(index)),
         labelled=item.get("labelled") is True,
+        index=index,
     )
 
 

@@ -28,6 +28,7 @@ from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.chart_library import with_installed_charts
+from jupyter_codeagent.session.explored_index import shown_levels
 from jupyter_codeagent.session.given_code import FROM_TEMPLATE, GivenProgram, run_given_code
 from jupyter_codeagent.session.reproduction import RerunWatcher
 from jupyter_codeagent.session.run_log import RunLog
@@ -208,7 +209,10 @@ class NextQuestions:
         values = {name: visible.values[name] for name in names if name in visible.values}
         summaries = visible.hidden.without_names(describe(values, privacy="schema", mentioned=""), values)
         columns = {
-            one.name: tuple(label_text(column.name) for column in one.columns)
+            one.name: (
+                *shown_levels(values[one.name], everything[one.name]),
+                *(label_text(column.name) for column in one.columns),
+            )
             for one in masked_summaries(summaries, everything)
             if one.columns
         }

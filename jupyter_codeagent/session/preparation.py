@@ -27,6 +27,7 @@ from jupyter_codeagent.session.chart_library import (
 )
 from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
+from jupyter_codeagent.session.explored_index import shown_levels
 from jupyter_codeagent.session.file_grants import require
 from jupyter_codeagent.session.given_code import GivenProgram
 from jupyter_codeagent.session.house_rules import read_house_rules
@@ -226,10 +227,12 @@ class RunPreparation:
         self.starting_state.remove_hidden(origin.notebook)
         copies = self._copy(explored.goal, options, origin, settings, asks_model=False)
         columns = {one.name: tuple(label_text(column.name) for column in one.columns) for one in copies.summaries}
+        visible = self.sharing.visible().values
         for name in explored.tables:
             if not columns.get(name):
                 raise UsageError(f"%agent explore {name}: {name!r} is no table; give a frame of pandas or polars.")
         live = self.live.everything()
+        columns = {name: (*shown_levels(visible.get(name), live[name]), *of) for name, of in columns.items()}
         request = build_request("", options, origin, settings, None)
         return PreparedExploration(
             request=replace(request, model=NO_MODEL, exploration=_exploration_id(origin)),

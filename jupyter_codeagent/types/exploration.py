@@ -114,7 +114,9 @@ class TableOverview:
     labels: int = 0
     """Columns of the table, those included that were not looked at."""
     labelled: bool = False
-    """Whether the index of a pandas table says more than numbers of rows; nobody has looked at it."""
+    """Whether the index of a pandas table says more than numbers of rows."""
+    index: tuple[str, ...] = ()
+    """All levels of the index if they were looked at as columns; else nobody has looked at it."""
 
     def column(self, name: str) -> ColumnOverview:
         """Return the column of this name; one of unknown type if the report left it out."""

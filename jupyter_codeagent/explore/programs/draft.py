@@ -10,6 +10,7 @@ from keyword import iskeyword
 from jupyter_codeagent.explore.names import slug
 from jupyter_codeagent.explore.words import Words, digits_of, words
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.guest.exploration.index_columns import UNNAMED
 from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.exploration import ColumnOverview, Exploration, Finding, TableOverview
 
@@ -72,12 +73,14 @@ class Draft:
     # names and literals
 
     def plain(self, table: str) -> str:
-        """Return a table without an index that says something.
+        """Return a table without an index that says something: its levels are columns if they were looked at.
 
-        It may be personal, and pandas groups by no column whose name the index has as well.
+        Others may be personal, and pandas groups by no column whose name the index has as well.
         """
         overview = self.exploration.overview(table)
-        return f"{table}.reset_index(drop=True)" if overview and overview.labelled else table
+        if overview is None or not overview.labelled:
+            return table
+        return with_index(overview) if overview.index else f"{table}.reset_index(drop=True)"
 
     def name(self, wanted: str) -> str:
         """Return a name for a new variable that hides none of the user's."""
@@ -268,6 +271,12 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
         number += 1
         name = f"{wanted}_{number}"
     return name
+
+
+def with_index(overview: TableOverview) -> str:
+    """Return a pandas table with the levels of its index as columns."""
+    named = f"names={literal(UNNAMED)}" if overview.index == (UNNAMED,) else ""
+    return f"{overview.table}.reset_index({named})"
 
 
 def literal(value: str | int | float | bool) -> str:

@@ -17,6 +17,8 @@ from jupyter_codeagent.explore.cells import FindingCell, cells_of
 from jupyter_codeagent.explore.figures import are_shown
 from jupyter_codeagent.explore.report import read_report
 from jupyter_codeagent.sandbox.guest.exploration.explore import explore
+from jupyter_codeagent.sandbox.guest.exploration.index_columns import index_columns
+from jupyter_codeagent.session.explored_index import shown_levels
 
 ROWS = 600
 
@@ -32,7 +34,8 @@ def shop(**columns: Any) -> pd.DataFrame:
 
 def cells(table: Any, personal: Collection[str] = ()) -> tuple[FindingCell, ...]:
     left_out = {"t": list(personal)}
-    known = {"t": [name for name in table.columns if isinstance(name, str) and name.isprintable()]}
+    labels = [*index_columns(table), *table.columns]
+    known = {"t": [name for name in labels if isinstance(name, str) and name.isprintable()]}
     exploration = read_report(json.dumps(explore({"t": table}, left_out, 60, 500_000)), known)
     return cells_of(exploration, goal="", taken=["t"], personal=left_out)
 
@@ -72,6 +75,12 @@ ODD: dict[str, Callable[[], Any]] = {
     "flags of Arrow": lambda: shop(good=lambda _, __, sales: sales > 105).convert_dtypes(dtype_backend="pyarrow"),
     "an index with a column's name": lambda: shop().set_index("region", drop=False),
     "an index that says something": lambda: shop().set_index(pd.date_range("2020", periods=ROWS, name="day")),
+    "an index of dates without a name": lambda: shop().set_index(pd.date_range("2020", periods=ROWS, tz="UTC")),
+    "an index of quarters": lambda: shop().set_index(
+        pd.period_range("1870Q1", periods=ROWS, freq="Q", name="when")
+    ),
+    "levels of an index": lambda: shop(town=np.arange(ROWS) % 3, no=range(ROWS)).set_index(["town", "no"]),
+    "a level without a name": lambda: shop().set_index([pd.Index(range(ROWS), name="no"), pd.Index([7] * ROWS)]),
     "a subclass": lambda: subclass(shop()),
     "a number that stands still in a group": lambda: shop(
         visits=lambda rng, region, sales: np.where(
@@ -153,14 +162,59 @@ def test_no_value_of_a_column_that_was_not_looked_at_or_is_personal_is_shown() -
         assert "canary" not in json.dumps(shown(table, personal=["mail"]))
 
 
-def test_an_index_that_says_something_is_named_and_makes_rows_differ() -> None:
-    table = pd.DataFrame({"co2": [1.0, 2.0] * 100}, index=pd.date_range("2020", periods=200, name="day"))
+def weekly(index: pd.Index[Any], **columns: Any) -> pd.DataFrame:
+    """Return a table whose sales rise with the rows."""
+    noise = np.random.default_rng(4).normal(0, 3, len(index))
+    return pd.DataFrame({"sales": np.arange(len(index)) / 10 + noise, **columns}, index=index)
+
+
+@pytest.mark.parametrize(
+    ("table", "size", "program"),
+    [
+        (weekly(pd.date_range("2020", periods=200)), "indexed by date.", 't.reset_index(names="date")'),
+        (
+            weekly(pd.period_range("1980Q1", periods=80, freq="Q", name="quarter")),
+            "indexed by quarter.",
+            "t.reset_index()",
+        ),
+        (
+            weekly(
+                pd.MultiIndex.from_product([["a", "b"], pd.date_range("2020", periods=200)], names=["shop", "day"])
+            ).assign(sales=np.tile(np.arange(200) / 10, 2)),
+            "indexed by shop and day.",
+            "t.reset_index()",
+        ),
+    ],
+)
+def test_an_index_of_times_is_a_column_over_which_things_change(table: Any, size: str, program: str) -> None:
+    made = cells(table)
+    assert made[0].words.split(" Each ")[0] == f"t has {len(table)} rows and 1 column, {size}"
+    trend = next(cell for cell in made if "sales rises over" in cell.words)
+    assert f"plain = {program}" in trend.code
+    assert are_shown(trend.figures, run(trend.code, {"t": table}).output)
+    assert any("first quarter" in output for output in shown(table).values())
+
+
+def test_an_index_that_cannot_be_looked_at_is_named_and_makes_rows_differ() -> None:
+    table = pd.DataFrame({"day": [1.0, 2.0] * 100}, index=pd.date_range("2020", periods=200, name="day"))
     report = explore({"t": table}, {}, 60, 1000)
 
     assert report["tables"][0]["repeated_rows"] == 0
+    table = table.set_axis(table.index.rename(None).strftime("%Y-%m-%d"))
+    report = explore({"t": table}, {}, 60, 1000)
     assert report["skipped"] == [
-        {"table": "t", "why": "its index (day) was not looked at: `reset_index()` makes a column of it"}
+        {"table": "t", "why": "its index (without a name) was not looked at: `reset_index()` makes a column of it"}
     ]
+
+
+def test_an_index_of_which_a_level_is_hidden_is_in_no_program() -> None:
+    table = weekly(pd.date_range("2020", periods=200, name="day"))
+    exploration = read_report(json.dumps(explore({"t": table}, {}, 60, 1000)), {"t": ["sales"]})
+    made = cells_of(exploration, goal="", taken=["t"], personal={})
+    assert made
+    assert not any("day" in cell.words + cell.code for cell in made)
+    assert shown_levels(table, table) == ("day",)
+    assert shown_levels(table.reset_index(drop=True), table) == ()
 
 
 def test_shares_are_of_all_rows_with_both_values() -> None:

@@ -34,6 +34,7 @@ def describe(table: Table, repeated_rows: int) -> dict[str, Any]:
         "columns": columns,
         "labels": table.labels,
         "labelled": table.source.labelled,
+        "index": list(table.source.levels),
         "keys": find_keys(table) if table.rows > 1 else [],
         "repeated_rows": repeated_rows,
         "dates": _dates(table),

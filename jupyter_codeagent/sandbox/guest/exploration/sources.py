@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .index_columns import index_columns
+
 INFER_ROWS = 20_000
 DAY = 86_400_000_000
 """Microseconds."""
@@ -18,7 +20,10 @@ class Source(Protocol):
     library: str
     rows: int
     index: str
-    """What the levels of the index are called that no column repeats, if they say more than numbers of rows."""
+    """What the levels of the index are called that no column repeats, if they say more than numbers of rows and are
+    not among `levels`."""
+    levels: tuple[str, ...]
+    """Levels of the index that are looked at as columns."""
     labelled: bool
     """Whether the index says more than numbers of rows."""
 
@@ -82,16 +87,17 @@ class PandasSource:
         names = [name for name in frame.index.names if name is not None]
         more = [str(name) for name in names if name not in frame.columns]
         says_more = bool(more) or not (names or frame.index.inferred_type in ("integer", "empty"))
-        self.index = ", ".join(more) or "without a name" if says_more else ""
+        self.levels = index_columns(frame)
+        self.index = ", ".join(more) or "without a name" if says_more and not self.levels else ""
         self.labelled = says_more or bool(names)
 
     def labels(self) -> list[Any]:
-        """Return the labels of all columns."""
-        return list(self.frame.columns)
+        """Return the labels of all columns, those of the index first."""
+        return [*self.levels, *self.frame.columns]
 
     def stored(self, name: str) -> str:
         """Return the type as the table has it."""
-        dtype = self.frame[name].dtype
+        dtype = self._series(name, None).dtype
         categories = getattr(dtype, "categories", None)
         if categories is None or categories.inferred_type in ("string", "empty"):
             return "category ordered" if getattr(dtype, "ordered", False) else str(dtype)
@@ -101,7 +107,7 @@ class PandasSource:
         """Return "number", "flag", "date", "text", "mixed" or "other"."""
         import pandas as pd
 
-        series = self.frame[name]
+        series = self._series(name, None)
         types = pd.api.types
         if isinstance(series.dtype, pd.CategoricalDtype):
             return "text"
@@ -112,6 +118,7 @@ class PandasSource:
             ("other", types.is_complex_dtype),
             ("number", types.is_numeric_dtype),
             ("date", types.is_datetime64_any_dtype),
+            ("date", lambda dtype: isinstance(dtype, pd.PeriodDtype)),
             ("text", types.is_string_dtype),
         ):
             if matches(series.dtype):
@@ -120,14 +127,14 @@ class PandasSource:
 
     def missing(self, name: str) -> int:
         """Count the missing values of all rows."""
-        return int(self.frame[name].isna().sum())
+        return int(self._series(name, None).isna().sum())
 
     def infinite(self, name: str) -> int:
         """Count the infinite numbers of all rows."""
-        dtype = self.frame[name].dtype
-        if getattr(dtype, "kind", "") != "f":
+        series = self._series(name, None)
+        if getattr(series.dtype, "kind", "") != "f":
             return 0
-        return int(np.isinf(self.frame[name].to_numpy(dtype="float64", na_value=np.nan)).sum())
+        return int(np.isinf(series.to_numpy(dtype="float64", na_value=np.nan)).sum())
 
     def numbers(self, name: str, rows: Any) -> Any:
         """Return numbers, flags as 0 and 1, dates as days since 1970; missing as NaN."""
@@ -157,13 +164,18 @@ class PandasSource:
         """Return a 64-bit hash of each value of all rows, equal for equal values."""
         import pandas as pd
 
-        series = self.frame[name]
+        series = self._series(name, None)
         if self.kind(name) in ("mixed", "other"):
             series = series.astype(str)
         return pd.util.hash_pandas_object(series, index=False).to_numpy()
 
     def _series(self, name: str, rows: Any) -> Any:
-        series = self.frame[name]
+        if name in self.levels:
+            import pandas as pd
+
+            series = pd.Series(self.frame.index.get_level_values(self.levels.index(name)).array)
+        else:
+            series = self.frame[name]
         return series if rows is None else series.take(rows)
 
 
@@ -180,6 +192,8 @@ def _pandas_days(series: Any) -> Any:
 
     if series.dtype == object:
         series = pd.to_datetime(series, errors="coerce")
+    if isinstance(series.dtype, pd.PeriodDtype):
+        series = series.dt.start_time
     if getattr(series.dt, "tz", None) is not None:
         series = series.dt.tz_localize(None)
     dates = series.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT"))
@@ -193,6 +207,7 @@ class PolarsSource:
 
     library = "polars"
     index = ""
+    levels = ()
     labelled = False
 
     def __init__(self, frame: Any) -> None:

@@ -166,7 +166,7 @@ class Table:
 
     def _labels(self) -> list[str]:
         labels = self.source.labels()
-        self.labels = len(labels)
+        self.labels = len(labels) - len(self.source.levels)
         if self.source.index:
             index = self.source.index[:80]
             self.notes.append(f"its index ({index}) was not looked at: `reset_index()` makes a column of it")
