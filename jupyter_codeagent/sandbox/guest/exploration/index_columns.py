@@ -13,7 +13,8 @@ def index_columns(frame: Any) -> tuple[str, ...]:
 
     Whatever has no index has none.
     """
-    index, columns = getattr(frame, "index", None), getattr(frame, "columns", None)
+    index: Any = getattr(frame, "index", None)
+    columns: Any = getattr(frame, "columns", None)
     names = tuple(getattr(index, "names", ()))
     if not hasattr(columns, "nlevels") or columns.nlevels > 1 or type(columns).__name__ == "CategoricalIndex":
         return ()  # polars, a Series, or labels that another cannot stand beside

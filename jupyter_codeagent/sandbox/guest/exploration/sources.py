@@ -207,7 +207,7 @@ class PolarsSource:
 
     library = "polars"
     index = ""
-    levels = ()
+    levels: tuple[str, ...] = ()
     labelled = False
 
     def __init__(self, frame: Any) -> None:
