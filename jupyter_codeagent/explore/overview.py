@@ -7,6 +7,7 @@ from collections.abc import Collection
 from jupyter_codeagent.explore.figures import counted, percent, whole
 from jupyter_codeagent.explore.names import listed, name_in_words
 from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, literal, with_index
+from jupyter_codeagent.explore.ranking import follows
 from jupyter_codeagent.explore.words import words
 from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
 
@@ -29,6 +30,7 @@ def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
         *_absence(one),
         *_infinite(one),
         *_tails(findings),
+        *_pairs(findings),
     ]
     if one.repeated_rows:
         said.append(f"{counted(one.repeated_rows, 'row')} {_repeat(one.repeated_rows)} an earlier row completely.")
@@ -99,6 +101,11 @@ def _share(missing: int, rows: int) -> str:
 
 def _tails(findings: list[Finding]) -> list[str]:
     return [words(one).line for one in findings if one.kind == "skew"][:MOST_NAMED]
+
+
+def _pairs(findings: list[Finding]) -> list[str]:
+    pairs = [listed([name_in_words(name) for name in one.columns]) for one in findings if follows(one)]
+    return [f"{pair} say nearly the same." for pair in pairs[:MOST_NAMED]]
 
 
 def _several(names: list[str]) -> str:

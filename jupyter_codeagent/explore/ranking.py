@@ -40,6 +40,8 @@ BONUS: dict[FindingKind, float] = {"break": 0.2, "season": 0.1, "trend": 0.05}
 CURVE_BONUS = 0.2
 NEARLY_CERTAIN, KNOWN_MALUS = 0.95, 0.7
 """Whoever has the table knows that distance goes with time in the air: such effects come last."""
+ALMOST_THE_SAME = 0.98
+"""Correlation from which on two numbers are told in the overview alone, as one that follows from the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +65,13 @@ def choose(exploration: Exploration, mentioned: Collection[str] = ()) -> Chosen:
         key=lambda one: (not _is_about(one, mentioned), not one.facts.get("right_unique"), -one.number("matched")),
     )
     insights = sorted(
-        (one for one in certain if one.kind not in {*QUALITY, *DESCRIPTIVE, "join"} and one.effect >= MIN_EFFECT),
+        (
+            one
+            for one in certain
+            if one.kind not in {*QUALITY, *DESCRIPTIVE, "join"}
+            and one.effect >= MIN_EFFECT
+            and not (follows(one) and not _is_about(one, mentioned))
+        ),
         key=lambda one: (not _is_about(one, mentioned), not _is_striking(one), -_weight(one)),
     )
     chosen = _varied(insights, _alike(certain), len(exploration.tables))
@@ -73,6 +81,12 @@ def choose(exploration: Exploration, mentioned: Collection[str] = ()) -> Chosen:
         quality=_few_of_each_kind(quality)[:MOST_QUALITY],
         joins=tuple(joins[:MOST_JOINS]),
     )
+
+
+def follows(finding: Finding) -> bool:
+    """Check for two numbers of which one says nearly all of the other, in a line."""
+    is_line = finding.kind == "correlation" and finding.text("form") == "line"
+    return is_line and abs(finding.number("r")) >= ALMOST_THE_SAME
 
 
 def _is_certain(finding: Finding, tried: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from jupyter_codeagent.explore.overview import overview_words
 from jupyter_codeagent.explore.ranking import choose
 from jupyter_codeagent.types.exploration import Exploration, FactValue, Finding, FindingKind, TableOverview
 
@@ -124,3 +125,16 @@ def test_joins_that_keep_rows_come_first_and_five_at_most() -> None:
 
     assert chosen[0] == many[6]
     assert len(chosen) == 5
+
+
+def test_two_numbers_that_say_nearly_the_same_are_told_in_the_overview_alone_unless_asked_about() -> None:
+    pair = found("correlation", "air_time", "distance", effect=0.99, r=0.99, form="line")
+    other = found("correlation", "air_time", "delay", r=-0.5, form="line")
+    curve = found("correlation", "a", "b", effect=0.99, r=0.99, form="curve")
+    tables = (TableOverview(table="t", library="pandas", rows=9),)
+
+    assert insights(pair, other, curve) == [other, curve]
+    assert pair in insights(pair, other, mentioned=("distance",))
+    assert "air_time and distance say nearly the same." in overview_words(
+        Exploration(tables=tables, findings=(pair, other), tried=1), "t"
+    )
