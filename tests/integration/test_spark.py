@@ -138,7 +138,7 @@ def test_what_spark_cannot_do_ends_in_one_line_that_names_the_operation(spark: A
     ask = asked({"spark": (spark, ["trips", "zones"])}, "spark")
     for sql, said in (
         ("SELECT strftime('%Y', day) FROM trips", "strftime() is not allowed here"),
-        ("SELECT DISTINCT ON (zone) zone FROM trips", "Spark: [PARSE_SYNTAX_ERROR] Syntax error at or near"),
+        ("SELECT DISTINCT ON (zone) zone FROM trips", "Spark: [UNRESOLVED_ROUTINE] Cannot resolve routine `ON`"),
         ("SELECT quantile_cont(km, 0.9) FROM trips", "quantile_cont() is not allowed here"),
         ("SELECT zone, km FROM trips GROUP BY zone", "Spark: [MISSING_AGGREGATION] The non-aggregating expression"),
         (

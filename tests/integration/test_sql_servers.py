@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import sqlalchemy
+from database_programs import ZONES, Engine, T, programs_of, same
 from database_servers import OWNER, READER, engine_of, mariadb, missing_servers, postgresql
 from hostile_sql import HIDDEN, SECRET, SHARED, hostile, statements
 from pandas.testing import assert_frame_equal
@@ -377,6 +378,106 @@ def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_
             assert_frame_equal(asked, pd.read_sql(sqlalchemy.text(sql), opened))
     with pytest.raises(Exception, match=r"(?i)email"):
         found.tool.function("SELECT email FROM people")
+
+
+DRIVERS: dict[Engine, tuple[str, str]] = {
+    "postgresql": ("postgresql+psycopg", OWNER),
+    "mariadb": ("mariadb+pymysql", "root"),
+}
+
+
+@pytest.fixture(scope="module")
+def rides(folders: dict[str, Path]) -> Iterator[dict[str, Any]]:
+    """The engines of a reader, with the tables of the programs in a schema of their own."""
+    engines = {}
+    texts = {name: sqlalchemy.String(20) for name in ("zone", "paid", "rider", "city")}
+    kinds: dict[str, Any] = {**texts, "day": sqlalchemy.Date(), "started": sqlalchemy.DateTime()}
+    for dialect, (driver, owner) in DRIVERS.items():
+        made = engine_of(driver, folders[dialect], owner)
+        with made.begin() as opened:
+            opened.exec_driver_sql("CREATE SCHEMA rides")
+        for name, frame in (("trips", T), ("zones", ZONES)):
+            frame.to_sql(
+                name, made, schema="rides", index=False, dtype={key: kinds[key] for key in kinds if key in frame}
+            )
+        with made.begin() as opened:
+            if dialect == "postgresql":
+                opened.exec_driver_sql(f"GRANT USAGE ON SCHEMA rides TO {READER}")
+                opened.exec_driver_sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA rides TO {READER}")
+            else:
+                opened.exec_driver_sql(f"GRANT SELECT ON rides.* TO {READER}@localhost")
+        made.dispose()
+        engines[dialect] = engine_of(driver, folders[dialect], READER)
+    yield engines
+    for one in engines.values():
+        one.dispose()
+
+
+@pytest.mark.parametrize("dialect", [*DRIVERS])
+def test_a_query_of_a_server_gives_the_figures_of_the_same_program_on_a_copy_in_pandas(
+    rides: dict[str, Any], dialect: Engine
+) -> None:
+    ask = LiveDatabases().find("db", rides[dialect], ["rides.trips", "rides.zones"]).tool.function
+    programs = [*programs_of(dialect)]
+    assert len({sql for _, sql, _ in programs}) >= 95
+    for question, sql, program in programs:
+        assert same(ask(sql), program()), f"{question} {sql}"
+
+
+CANNOT = {
+    "postgresql": (
+        ("MEDIAN(km)", "median() is not allowed here"),
+        ("QUANTILE_CONT(km, 0.9)", "quantile_cont() is not allowed here"),
+        ("LAG(km) IGNORE NULLS OVER (ORDER BY id)", 'PostgreSQL: syntax error at or near "NULLS"'),
+        ("ROUND(km, 2)", "PostgreSQL: function round(double precision, integer) does not exist HINT: No function"),
+        ("missing", 'PostgreSQL: column "missing" does not exist'),
+    ),
+    "mariadb": (
+        (
+            "MEDIAN(km)",
+            "MariaDB has no MEDIAN of a group: write SELECT DISTINCT a, MEDIAN(x) OVER (PARTITION BY a)",
+        ),
+        ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY km)", "MariaDB has no PERCENTILE of a group: write SELECT"),
+        ("COUNT(*) FILTER (WHERE km > 5)", "MariaDB has no FILTER: write SUM(CASE WHEN"),
+        ("DATE_TRUNC('month', day)", "date_trunc() is not allowed here"),
+        ("missing", "MariaDB: Unknown column 'missing' in 'SELECT'"),
+    ),
+}
+
+
+@pytest.mark.parametrize("dialect", [*DRIVERS])
+def test_what_a_server_cannot_do_ends_in_one_line_that_names_the_operation(
+    rides: dict[str, Any], dialect: str
+) -> None:
+    ask = LiveDatabases().find("db", rides[dialect], ["rides.trips", "rides.zones"]).tool.function
+    queries = [(f"SELECT {part} FROM trips", said) for part, said in CANNOT[dialect]]
+    if dialect == "mariadb":
+        queries += [
+            ("SELECT area FROM trips FULL JOIN zones USING (zone)", "MariaDB has no FULL JOIN"),
+            ("SELECT zone FROM trips GROUP BY CUBE (zone)", "MariaDB has no CUBE: write UNION ALL"),
+            ("SELECT zone FROM trips GROUP BY ROLLUP (zone)", "MariaDB has no ROLLUP (…): write GROUP BY a WITH"),
+        ]
+    for sql, said in queries:
+        with pytest.raises((PermissionError, ValueError)) as raised:
+            ask(sql)
+        assert str(raised.value).lower().startswith(said.lower())
+        assert "\n" not in str(raised.value)
+        assert "[SQL" not in str(raised.value)
+
+
+def test_percent_is_written_as_the_accepted_cell_needs_it(reader: Any) -> None:
+    """The driver reads ``%`` in plain text as the place of a value."""
+    found = LiveDatabases().find("db", reader, ["trips"])
+    assert found.headline.endswith("(write % as %%)")
+    stand_in: Any = create_database(
+        lambda _, arguments: found.tool.function(arguments["sql"]), "db", "", found.tool.stub.kind
+    )
+    sql = "SELECT city, n %% 2 AS rest FROM trips WHERE city LIKE 'O%%' ORDER BY n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_frame_equal(pd.read_sql(sql, stand_in), pd.read_sql(sql, reader))
+    with pytest.raises(Exception, match=r"% is written %%. Write: SELECT \* FROM trips WHERE city LIKE 'O%%'"):
+        stand_in.execute("SELECT * FROM trips WHERE city LIKE 'O%'")
 
 
 def test_a_query_has_a_connection_of_its_own_and_leaves_nothing_in_those_of_the_user(reader: Any) -> None:
