@@ -269,7 +269,7 @@ def same(found: pd.DataFrame, wanted: pd.DataFrame) -> bool:
                 np.array([np.nan if pd.isna(value) else value for value in values], float)
                 for values in (one, other)
             ]
-            np.testing.assert_allclose(numbers[0], numbers[1], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(*numbers, rtol=1e-9, atol=1e-12)
         elif pd.api.types.is_datetime64_any_dtype(wanted[name]):
             assert list(map(pd.Timestamp, one)) == other
         else:
@@ -300,8 +300,7 @@ def top(frame: pd.DataFrame, n: int) -> pd.DataFrame:
 
 
 def by_zone(**aggregated: Any) -> pd.DataFrame:
-    found: pd.DataFrame = T.groupby("zone", as_index=False).agg(**aggregated)
-    return found
+    return T.groupby("zone", as_index=False).agg(**aggregated)
 
 
 def by_month() -> pd.DataFrame:
@@ -588,7 +587,13 @@ PROGRAMS: list[Program] = [
         "The city with most km?",
         "WITH k AS (SELECT zone, SUM(km) AS km FROM trips GROUP BY zone), c AS (SELECT city, SUM(km) AS km FROM k "
         "JOIN zones z ON z.zone = k.zone GROUP BY city) SELECT city, km FROM c ORDER BY km DESC LIMIT 1",
-        lambda: joined().groupby("city", as_index=False)[["km"]].sum().sort_values("km", ascending=False).head(1),
+        lambda: (
+            joined()
+            .groupby("city", as_index=False)
+            .agg(km=("km", "sum"))
+            .sort_values("km", ascending=False)
+            .head(1)
+        ),
     ),
     Program(
         "Trips by month, also of months without?",
@@ -1042,7 +1047,7 @@ PROGRAMS: list[Program] = [
         lambda: pd.concat(
             [
                 by_zone(km=("km", "sum")).rename(columns={"zone": "label"}),
-                joined().groupby("city", as_index=False)[["km"]].sum().rename(columns={"city": "label"}),
+                joined().groupby("city", as_index=False).agg(km=("km", "sum")).rename(columns={"city": "label"}),
             ]
         ).sort_values(["km", "label"]),
     ),
