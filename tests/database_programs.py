@@ -265,11 +265,11 @@ def same(found: pd.DataFrame, wanted: pd.DataFrame) -> bool:
     for name in map(str, found):
         one, other = found[name].tolist(), wanted[name].tolist()
         if pd.api.types.is_numeric_dtype(wanted[name]):
-            numbers = [
+            found_numbers, wanted_numbers = (
                 np.array([np.nan if pd.isna(value) else value for value in values], float)
                 for values in (one, other)
-            ]
-            np.testing.assert_allclose(*numbers, rtol=1e-9, atol=1e-12)
+            )
+            np.testing.assert_allclose(found_numbers, wanted_numbers, rtol=1e-9, atol=1e-12)
         elif pd.api.types.is_datetime64_any_dtype(wanted[name]):
             assert list(map(pd.Timestamp, one)) == other
         else:
@@ -300,7 +300,8 @@ def top(frame: pd.DataFrame, n: int) -> pd.DataFrame:
 
 
 def by_zone(**aggregated: Any) -> pd.DataFrame:
-    return T.groupby("zone", as_index=False).agg(**aggregated)
+    found: pd.DataFrame = T.groupby("zone", as_index=False).agg(**aggregated)
+    return found
 
 
 def by_month() -> pd.DataFrame:

@@ -389,7 +389,7 @@ DRIVERS: dict[Engine, tuple[str, str]] = {
 @pytest.fixture(scope="module")
 def rides(folders: dict[str, Path]) -> Iterator[dict[str, Any]]:
     """The engines of a reader, with the tables of the programs in a schema of their own."""
-    engines = {}
+    engines: dict[str, Any] = {}
     texts = {name: sqlalchemy.String(20) for name in ("zone", "paid", "rider", "city")}
     kinds: dict[str, Any] = {**texts, "day": sqlalchemy.Date(), "started": sqlalchemy.DateTime()}
     for dialect, (driver, owner) in DRIVERS.items():
