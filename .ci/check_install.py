@@ -234,11 +234,11 @@ class Installation:
                 page.wait_for_function(IS_READY)
                 if not page.evaluate("() => window.jupyterapp.isPluginActivated('jupyter-codeagent:plugin')"):
                     raise CheckFailedError(f"the extension is not active in {application}")
-                page.evaluate("() => void window.jupyterapp.commands.execute('jupyter-codeagent:open')")
-                page.get_by_role("region", name="Code agent").wait_for()
                 page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
                 page.wait_for_function(HAS_RESULT)
-                page.screenshot(path=str(self.directory.with_suffix(".png")))
+                page.evaluate("() => void window.jupyterapp.commands.execute('jupyter-codeagent:open')")
+                page.get_by_role("region", name="Code agent").wait_for()
+                page.screenshot(path=f"{self.directory}.png")
             except Exception as error:
                 picture = self.directory / "page.png"
                 page.screenshot(path=str(picture))
