@@ -164,7 +164,9 @@ def test_who_is_asked_reads_what_the_call_is_expected_to_take_and_is_not_asked_f
     people = People(yes(), yes("SELECT 3"), yes())
     hidden = "SELECT '\u202e'"
     asked = ["SELECT 1", "SELEC", "SELECT 2", hidden]
-    found = answers(broker_of(tool, people=people), *(request("db", sql=sql) for sql in asked))
+    broker = broker_of(tool, people=people)
+    found = answers(broker, *(request("db", sql=sql) for sql in asked))
+    assert {call.kind for call in broker.of_run} == {"sqlalchemy"}, "the record says that it is a query"
     assert [(one.ename, one.evalue) for one in found if one.ename] == [("ValueError", "syntax error at SELEC")]
     assert made == ["SELECT 1", "SELECT 3", hidden], "the second was edited"
     shown = [("query", "SELECT 1"), ("query", "SELECT 2"), ("call", f"db({hidden!r})")]
