@@ -20,6 +20,8 @@ from jupyter_codeagent.types.sizes import format_bytes
 
 USED_SHARE = 0.9
 """Of the free memory, which queries may use."""
+LEAST_BYTES = 1 << 30
+"""What they may use in any case: a container counts cached files as used that it could give up."""
 
 
 @dataclass
@@ -36,14 +38,14 @@ _LIMIT = _Limit()
 
 @contextmanager
 def memory_limited() -> Iterator[None]:
-    """Let this process take no more than the memory that is free now; allocations beyond fail. Linux only.
+    """Let this process take about as much memory as is free now; allocations beyond fail. Linux only.
 
     Raises
     ------
     MemoryError
         In the place of DuckDB's own error, whose advice would not help.
     """
-    free_bytes = int(machine_memory().free_bytes * USED_SHARE)
+    free_bytes = max(int(machine_memory().free_bytes * USED_SHARE), LEAST_BYTES)
     _begin(free_bytes)
     try:
         yield

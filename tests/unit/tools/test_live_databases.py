@@ -200,6 +200,7 @@ def test_a_query_that_wants_all_memory_fails_and_the_kernel_and_its_database_go_
 ) -> None:
     free = MachineMemory(total_bytes=1 << 30, free_bytes=400 << 20)
     monkeypatch.setattr("jupyter_codeagent.tools.databases.memory.machine_memory", lambda: free)
+    monkeypatch.setattr("jupyter_codeagent.tools.databases.memory.LEAST_BYTES", 1)
     doubled = ", ".join(f"t{n + 1} AS (SELECT s || s AS s FROM t{n})" for n in range(30))
     before = resource.getrlimit(resource.RLIMIT_AS)
     query = asked(duck(tmp_path))
