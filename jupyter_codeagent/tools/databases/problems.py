@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 LIBRARIES = frozenset({"duckdb", "_duckdb", "sqlite3", "sqlalchemy"})
 """Top packages of the errors that databases raise."""
-WHERE = re.compile(r"\n+LINE \d+: [^\n]*(\n[ \t]*[\^~]+)?")
+WHERE = re.compile(r"\nLINE \d+: [^\n]*(\n[ \t]*[\^~]+)?")
 """The piece of the query, with the tables that we put in front of it, and a mark below it."""
 
 

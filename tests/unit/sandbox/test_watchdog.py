@@ -1,11 +1,14 @@
-"""The watchdog of a sandbox, on this process in the place of one."""
+"""The watchdog of a sandbox, on a process that only waits in the place of one."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -15,13 +18,24 @@ from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 
-def watchdog(told: list[str], scratch: Path, **limits: int) -> Watchdog:
-    provisioner: Any = SimpleNamespace(level="landlock", outer_pid=os.getpid(), inner_pid=None)
+@pytest.fixture
+def process() -> Iterator[int]:
+    """Its files are its own: this process has those of all tests before."""
+    waiting = "import sys; print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", waiting], stdin=PIPE, stdout=PIPE) as started:
+        assert started.stdout is not None
+        started.stdout.readline()
+        yield started.pid
+        started.kill()
+
+
+def watchdog(told: list[str], process: int, scratch: Path, **limits: int) -> Watchdog:
+    provisioner: Any = SimpleNamespace(level="landlock", outer_pid=process, inner_pid=None)
     return Watchdog(
         cast("Any", provisioner),
         SandboxPolicy(
             levels=("landlock",),
-            **cast("Any", {"threads": 10_000, "processes": 1000, "disk_bytes": 1 << 50, **limits}),
+            **cast("Any", limits),
         ),
         scratch=scratch,
         is_busy=lambda: False,
@@ -32,10 +46,10 @@ def watchdog(told: list[str], scratch: Path, **limits: int) -> Watchdog:
 
 @pytest.mark.anyio
 async def test_memory_over_the_limit_is_told_once_when_a_short_execution_ends_between_two_measurements(
-    tmp_path: Path,
+    process: int, tmp_path: Path
 ) -> None:
     told: list[str] = []
-    watched = watchdog(told, tmp_path, memory_bytes=1 << 20)
+    watched = watchdog(told, process, tmp_path, memory_bytes=1 << 20)
     watched.measure()
     watched.measure()
     async with asyncio.timeout(5):
@@ -45,9 +59,9 @@ async def test_memory_over_the_limit_is_told_once_when_a_short_execution_ends_be
 
 
 @pytest.mark.anyio
-async def test_within_its_limits_a_sandbox_is_watched_on(tmp_path: Path) -> None:
+async def test_within_its_limits_a_sandbox_is_watched_on(process: int, tmp_path: Path) -> None:
     told: list[str] = []
-    watched = watchdog(told, tmp_path, memory_bytes=1 << 50)
+    watched = watchdog(told, process, tmp_path)
     watched.wake(math.inf)
     running = asyncio.create_task(watched.run())
     await asyncio.sleep(0)
