@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from jupyter_codeagent.tools.call_arguments import arguments_for_undo, as_annotated
 from jupyter_codeagent.tools.call_host import Host
@@ -18,9 +18,9 @@ from jupyter_codeagent.types.rust_panics import panics_as_errors
 
 ENDS_MORE = (SystemExit, asyncio.CancelledError, StopIteration)
 """Exceptions that end more than the call: `sys.exit()` would end the run; no future can carry StopIteration."""
-
-
 ESTIMATE_S = 10.0
+"""Time in which a tool has to say what a call would take."""
+Result = TypeVar("Result")
 
 
 class CallExecutor:
@@ -56,27 +56,28 @@ class CallExecutor:
         """
         if tool.estimate is None or not all(isinstance(value, str) for value in outline.arguments.values()):
             return ""
-        return await self._host.on_main_thread(partial(self._estimated, tool.name, tool.estimate, outline))
-
-    def _estimated(self, name: str, estimate: Callable[..., str], outline: inspect.BoundArguments) -> str:
-        self._is_on_main_thread = True
-        try:
-            with panics_as_errors(), ended_by_signals(name, ESTIMATE_S):
-                return estimate(*outline.args, **outline.kwargs)
-        finally:
-            self._is_on_main_thread = False
+        estimate = partial(tool.estimate, *outline.args, **outline.kwargs)
+        return await self._host.on_main_thread(lambda: self._interruptible(tool.name, ESTIMATE_S, estimate))
 
     def _called(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
         """Call the function on the main thread; return the arguments for its undo, and its value."""
-        self._is_on_main_thread = self.has_begun = True
+
+        def call() -> tuple[Mapping[str, Any], Any]:
+            for_undo = arguments_for_undo(tool, bound)
+            arguments = as_annotated(tool, bound)
+            return for_undo, tool.function(*arguments.args, **arguments.kwargs)
+
+        self.has_begun = True
+        return self._interruptible(tool.name, tool.timeout_s, call)
+
+    def _interruptible(self, name: str, timeout_s: float | None, run: Callable[[], Result]) -> Result:
+        """Run what belongs to a tool on the main thread, where `interrupt` and the time limit end it."""
+        self._is_on_main_thread = True
         try:
-            with panics_as_errors(), ended_by_signals(tool.name, tool.timeout_s):
-                for_undo = arguments_for_undo(tool, bound)
-                arguments = as_annotated(tool, bound)
-                value = tool.function(*arguments.args, **arguments.kwargs)
-            return for_undo, value
+            with panics_as_errors(), ended_by_signals(name, timeout_s):
+                return run()
         except ENDS_MORE as problem:
-            raise RuntimeError(f"{tool.name} was ended by {type(problem).__name__}") from problem
+            raise RuntimeError(f"{name} was ended by {type(problem).__name__}") from problem
         finally:
             self._is_on_main_thread = False
 

@@ -152,6 +152,8 @@ def test_who_is_asked_reads_what_the_call_is_expected_to_take_and_is_not_asked_f
     def estimate(sql: str) -> str:
         if sql == "SELEC":
             raise ValueError("syntax error at SELEC")
+        if sql == "ENDED":
+            raise StopIteration
         return "PostgreSQL expects about 7,000 rows in its largest step."
 
     def run(sql: str) -> str:
@@ -163,11 +165,14 @@ def test_who_is_asked_reads_what_the_call_is_expected_to_take_and_is_not_asked_f
     tool = replace(tool, stub=replace(tool.stub, kind="sqlalchemy"), estimate=estimate)
     people = People(yes(), yes("SELECT 3"), yes())
     hidden = "SELECT '\u202e'"
-    asked = ["SELECT 1", "SELEC", "SELECT 2", hidden]
+    asked = ["SELECT 1", "SELEC", "ENDED", "SELECT 2", hidden]
     broker = broker_of(tool, people=people)
     found = answers(broker, *(request("db", sql=sql) for sql in asked))
     assert {call.kind for call in broker.of_run} == {"sqlalchemy"}, "the record says that it is a query"
-    assert [(one.ename, one.evalue) for one in found if one.ename] == [("ValueError", "syntax error at SELEC")]
+    assert [(one.ename, one.evalue) for one in found if one.ename] == [
+        ("ValueError", "syntax error at SELEC"),
+        ("RuntimeError", "db was ended by StopIteration"),
+    ]
     assert made == ["SELECT 1", "SELECT 3", hidden], "the second was edited"
     shown = [("query", "SELECT 1"), ("query", "SELECT 2"), ("call", f"db({hidden!r})")]
     assert [(proposal.kind, proposal.code) for proposal in people.asked] == shown
