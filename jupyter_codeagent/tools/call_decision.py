@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from jupyter_codeagent.sandbox.tool_calls import CallRequest
-from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
+from jupyter_codeagent.tools.arguments import ArgumentError, CallText, bind, call_text, parse_call
 from jupyter_codeagent.tools.call_outcome import CallOutcome, denied_call, recorded_text, refused
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.grants import grant_of
@@ -110,9 +110,9 @@ class CallDecider:
             what, calls = f"calls your function {tool.name}{tool.stub.signature}", "calls of it"
         else:
             what, calls = f"asks your database {tool.name}", "queries"
-        code = call_text(tool.name, outline, max_chars=PROPOSED_CHARS)
+        code = CallText(text=query) if query else call_text(tool.name, outline, max_chars=PROPOSED_CHARS)
         together = f" It makes {request.together} {calls} at once." if request.together > 1 else ""
-        in_brief = "" if query or not code.in_brief else f" Not shown whole: {', '.join(code.in_brief)}."
+        in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
         is_unsure = request.key in self._unsure
         if is_unsure:
             in_brief += " An earlier attempt at this call never returned: it may have happened already."
@@ -120,7 +120,7 @@ class CallDecider:
             id=uuid.uuid4().hex[:12],
             run_id=self._run_id,
             kind="query" if query else "call",
-            code=query or code.text,
+            code=code.text,
             note=" ".join(filter(None, [f"{at} {what}.{together}{in_brief}", expected])),
             calls=request.together,
             lasting=() if is_unsure else (grant_of(tool),),
