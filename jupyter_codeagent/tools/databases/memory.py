@@ -65,14 +65,13 @@ def _begin(free_bytes: int) -> None:
     import resource
 
     with _LIMIT.lock:
-        _LIMIT.queries += 1
-        if _LIMIT.queries > 1:
-            return
-        _LIMIT.before = resource.getrlimit(resource.RLIMIT_AS)
-        soft, hard = _LIMIT.before
-        limit = psutil.Process().memory_info().vms + free_bytes
-        if soft == resource.RLIM_INFINITY or limit < soft:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        if not _LIMIT.queries:
+            _LIMIT.before = resource.getrlimit(resource.RLIMIT_AS)
+            soft, hard = _LIMIT.before
+            limit = psutil.Process().memory_info().vms + free_bytes
+            if soft == resource.RLIM_INFINITY or limit < soft:
+                resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        _LIMIT.queries += 1  # last: what fails before it has nothing to take back
 
 
 def _end() -> None:
