@@ -37,7 +37,6 @@ export function Approval(props: {
   const sending = useSending(props.onDecide);
   const title = useId();
   const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
-  const isCall = proposal.kind === 'call' || proposal.kind === 'query';
   const effects = useEffectsOf(code, proposal, props.onFindEffects);
   const decide = (action: Action): void =>
     sending.send({
@@ -66,7 +65,7 @@ export function Approval(props: {
       </h3>
       {proposal.note && <p>{proposal.note}</p>}
       {proposal.why && <p className="jp-CodeAgent-why">{proposal.why}</p>}
-      {isCode || isCall ? (
+      {isCode || isCall(proposal) ? (
         <CodeToApprove proposal={proposal} code={code} onChange={setCode} />
       ) : (
         <pre className="jp-CodeAgent-plain" tabIndex={0}>
@@ -108,6 +107,11 @@ export function Approval(props: {
   );
 }
 
+/** A call of a function, or a query of a database: text whose end must not be out of sight. */
+function isCall(proposal: IProposal): boolean {
+  return proposal.kind === 'call' || proposal.kind === 'query';
+}
+
 /** The code in an editor; beside it what changed since the last attempt, and what the user changed. */
 function CodeToApprove(props: {
   proposal: IProposal;
@@ -147,7 +151,7 @@ function CodeToApprove(props: {
         <Editor
           value={proposal.code}
           label={trans.__('Proposed code, may be edited')}
-          wrap={proposal.kind === 'call' || proposal.kind === 'query'}
+          wrap={isCall(proposal)}
           handle={handle}
           onChange={props.onChange}
         />
