@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from kernel_client import Kernel
+from kernel_client import Kernel, running_kernel
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import Implementation
+from model_server import serving
 
 Call = tuple[str, Mapping[str, Any]]
 
@@ -40,6 +42,16 @@ class Served:
     @property
     def command(self) -> list[str]:
         return [sys.executable, "-m", "jupyter_codeagent.entrypoints.cli", "mcp", *self.arguments]
+
+
+@contextmanager
+def kernel_for_clients(directory: Path, people: str) -> Iterator[Kernel]:
+    """A kernel that clients may use, with the table `people`, whose column `wage` is hidden."""
+    with serving() as model:
+        with running_kernel(directory, {"CODEAGENT_BASE_URL": model.url}) as kernel:
+            kernel.run(f"{people}\n%agent hide people[wage]\n%config CodeAgent.clients = True")
+            yield kernel
+        assert model.requests == [], "no model is asked"
 
 
 def of_kernel(kernel: Kernel, *options: str) -> Served:

@@ -22,8 +22,7 @@ from listening import wait_for_port
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
-from mcp_client import call, call_beside, connected, of_kernel, run, told
-from model_server import serving
+from mcp_client import call, call_beside, connected, kernel_for_clients, of_kernel, run, told
 from sandbox_attacks import attempts, got_through, was_tried, world
 
 from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import LISTS_VARIABLE
@@ -49,11 +48,8 @@ ATTACKS = (
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    with serving() as model:
-        with running_kernel(tmp_path_factory.mktemp("mcp"), {"CODEAGENT_BASE_URL": model.url}) as running:
-            running.run(f"{PEOPLE}\n%agent hide people[wage]\n%config CodeAgent.clients = True")
-            yield running
-        assert model.requests == [], "no model is asked"
+    with kernel_for_clients(tmp_path_factory.mktemp("mcp"), PEOPLE) as running:
+        yield running
 
 
 @contextmanager

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kernel_client import Kernel, running_kernel
+from kernel_client import Kernel
 from listening import wait_for_port
-from mcp_client import of_kernel
-from model_server import serving
+from mcp_client import kernel_for_clients, of_kernel
 
 SDK = os.environ.get("CODEAGENT_MCP_SDK", "")
 pytestmark = pytest.mark.skipif(not SDK, reason="wants the SDK for TypeScript: make mcp-check")
@@ -25,10 +24,8 @@ LIMIT_S = 120
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    with serving() as model:
-        with running_kernel(tmp_path_factory.mktemp("mcp"), {"CODEAGENT_BASE_URL": model.url}) as running:
-            running.run(f"{PEOPLE}\n%agent hide people[wage]\n%config CodeAgent.clients = True")
-            yield running
+    with kernel_for_clients(tmp_path_factory.mktemp("mcp"), PEOPLE) as running:
+        yield running
 
 
 @pytest.fixture
