@@ -65,22 +65,19 @@ def test_each_finding_is_a_run_of_its_own_and_the_next_question_is_not_told_of_i
     assert "explore" not in json.dumps(model_server.requests)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_what_cannot_be_explored_is_said_in_one_line(kernel: Kernel) -> None:
+    kernel.run(SHOP + "city = 'Oslo'")
+    for line, said in (
         ("", "give the name of a frame"),
         ("nothing_there", "nothing_there"),
         ("city", "is no table"),
         ("shop --minuets 3", "Did you mean --minutes?"),
         ("shop --minutes 0", "not a number of minutes above 0"),
         ("'a b'", "not the name of a variable"),
-    ],
-)
-def test_what_cannot_be_explored_is_said_in_one_line(kernel: Kernel, line: str, said: str) -> None:
-    kernel.run(SHOP + "city = 'Oslo'")
-    ran = kernel.run(f"%agent explore {line}")
-    assert said in ran.error
-    assert "\n" not in ran.error
+    ):
+        ran = kernel.run(f"%agent explore {line}")
+        assert said in ran.error
+        assert "\n" not in ran.error
 
 
 def test_the_command_line_explores_a_file_and_the_cells_stand_in_their_order(tmp_path: Path) -> None:

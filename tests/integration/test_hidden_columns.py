@@ -124,19 +124,16 @@ def test_nothing_that_holds_a_hidden_column_is_copied_or_told_and_the_reason_is_
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "error"),
-    [
+@pytest.mark.long("another situation of what a test beside it proves")
+def test_what_cannot_be_hidden_is_one_line_and_hides_nothing(kernel: Kernel) -> None:
+    kernel.run(FRAME + "text = 'n'")
+    for words, error in (
         ("df[tailnun]", "df has no column 'tailnun'; did you mean 'tailnum'?"),
         ("df[]", "names no column"),
         ("df[n", "is not a list of variables and columns"),
         ("nosuch[n]", "There is no variable 'nosuch'"),
         ("text[n]", "'text': columns of str values cannot be left out. `%agent hide text` hides it as a whole."),
-    ],
-)
-@pytest.mark.long("another situation of what a test beside it proves")
-def test_what_cannot_be_hidden_is_one_line_and_hides_nothing(kernel: Kernel, words: str, error: str) -> None:
-    kernel.run(FRAME + "text = 'n'")
-    ran = kernel.run(f"%agent hide df[city], {words}")
-    assert error in ran.error
-    assert "hidden" not in kernel.run("%agent status").text
+    ):
+        ran = kernel.run(f"%agent hide df[city], {words}")
+        assert error in ran.error
+        assert "hidden" not in kernel.run("%agent status").text

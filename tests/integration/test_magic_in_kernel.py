@@ -253,23 +253,20 @@ def test_hidden_variables_and_columns_values_are_not_sent(kernel: Kernel, model_
     assert "email" in sent  # the twin: the column itself is told, by type
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
+@pytest.mark.long("another case of what a test beside it proves")
+def test_a_bad_option_or_variable_is_one_line_and_nothing_is_sent(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(SUM)
+    for options, error in (
         ("--vars no_such", "no_such"),
         ("--aprove ask", "--approve"),
         ("--model other-model", "other-model"),
-    ],
-)
-@pytest.mark.long("another case of what a test beside it proves")
-def test_a_bad_option_or_variable_is_one_line_and_nothing_is_sent(
-    kernel: Kernel, model_server: ModelServer, options: str, error: str
-) -> None:
-    model_server.script(SUM)
-    ran = kernel.ask("sum", options)
-    assert error in ran.error
-    assert "\n" not in ran.error
-    assert model_server.requests == []
+    ):
+        ran = kernel.ask("sum", options)
+        assert error in ran.error
+        assert "\n" not in ran.error
+        assert model_server.requests == []
 
 
 @pytest.mark.long("another case of what a test beside it proves")

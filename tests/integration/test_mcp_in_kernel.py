@@ -148,9 +148,9 @@ def test_nothing_of_a_server_outlives_the_kernel(kernel: Kernel) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
+@pytest.mark.long("another case of what a test beside it proves")
+def test_what_cannot_be_added_is_one_line(kernel: Kernel) -> None:
+    for words, told in (
         ("add weather /nowhere/server", "cannot be reached"),
         ("add weather http://127.0.0.1:9/mcp", "cannot be reached"),
         ("add weather", "give what to start, or where it is"),
@@ -159,13 +159,10 @@ def test_nothing_of_a_server_outlives_the_kernel(kernel: Kernel) -> None:
         ("remove weather", "No MCP server named 'weather'; none are running"),
         ("what", "%agent mcp add NAME"),
         (f"add weather {sys.executable} -c pass", "cannot be reached"),
-    ],
-)
-@pytest.mark.long("another case of what a test beside it proves")
-def test_what_cannot_be_added_is_one_line(kernel: Kernel, words: str, told: str) -> None:
-    ran = kernel.run(f"%agent mcp {words}")
-    assert told in ran.error, ran
-    assert "\n" not in ran.error
+    ):
+        ran = kernel.run(f"%agent mcp {words}")
+        assert told in ran.error, ran
+        assert "\n" not in ran.error
 
 
 @pytest.fixture

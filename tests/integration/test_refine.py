@@ -95,24 +95,21 @@ def test_code_that_goes_on_from_the_version_it_replaces_brings_that_versions_lin
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("refine {first}", "say what to change"),
-        ("refine nosuchrun only the largest", "no run"),
-        ("refine", "say what to change"),
-    ],
-)
 @pytest.mark.long("another case of what a test beside it proves")
 def test_a_refinement_that_cannot_be_asked_is_one_line_and_changes_nothing(
-    kernel: Kernel, model_server: ModelServer, line: str, problem: str
+    kernel: Kernel, model_server: ModelServer
 ) -> None:
     first = asked(kernel, model_server)
     asked_times = len(model_server.requests)
-    ran = kernel.run(f"%agent {line.format(first=first)}")
-    assert problem in ran.error
-    assert len(model_server.requests) == asked_times
-    assert kernel.record(first)["cell_state"] == "pending"
+    for line, problem in (
+        (f"refine {first}", "say what to change"),
+        ("refine nosuchrun only the largest", "no run"),
+        ("refine", "say what to change"),
+    ):
+        ran = kernel.run(f"%agent {line}")
+        assert problem in ran.error
+        assert len(model_server.requests) == asked_times
+        assert kernel.record(first)["cell_state"] == "pending"
 
 
 @pytest.mark.long("another case of what a test beside it proves")
