@@ -16,6 +16,8 @@ from forked_kernels import kernels_forked
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
+NO_SPARE = "from jupyter_codeagent.sandbox import warm_pool\nwarm_pool.WARM_DELAY_S = 3600\ndel warm_pool"
+"""A sandbox for the run after next would be started while the test goes on, and be ended unused."""
 SETUP = "import pandas as pd\ndf = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
 
 
@@ -109,7 +111,7 @@ def running_kernel(directory: Path, environment: Mapping[str, str], *, forked: b
         try:
             client.wait_for_ready(timeout=60)
             kernel = Kernel(client=client, manager=manager)
-            ran = kernel.run(f"{SETUP}\n%load_ext jupyter_codeagent")
+            ran = kernel.run(f"{SETUP}\n{NO_SPARE}\n%load_ext jupyter_codeagent")
             if ran.error:
                 raise RuntimeError(ran.error)
             yield kernel
