@@ -13,7 +13,7 @@ import random
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -115,21 +115,23 @@ def patterns_in(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
             yield from patterns_in(getattr(value, field.name, None), depth + 1)
 
 
-def uses(tree: ast.AST) -> tuple[dict[str, set[str]], set[str]]:
+def uses(nodes: Sequence[ast.AST]) -> tuple[dict[str, set[str]], set[str]]:
     """Name -> methods called of it; and the names that are handed on."""
     called: dict[str, set[str]] = {}
     owners: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in METHODS:
+    names: list[ast.Name] = []
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            names.append(node)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in METHODS:
             called.setdefault(node.value.id, set()).add(node.attr)
             owners.add(id(node.value))
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    return called, {node.id for node in names if id(node) not in owners}
+    return called, {node.id for node in names if isinstance(node.ctx, ast.Load) and id(node) not in owners}
 
 
-def written_in(tree: ast.AST) -> Iterator[tuple[int, re.Pattern[str], str]]:
+def written_in(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, re.Pattern[str], str]]:
     """(line, pattern, method) of ``re.search("…", text)``; what a program puts into a pattern is a word here."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=method), args=[first, *_]) if (
                 method in METHODS
@@ -149,8 +151,8 @@ def written_in(tree: ast.AST) -> Iterator[tuple[int, re.Pattern[str], str]]:
 def found_patterns() -> tuple[Found, ...]:
     found: list[Found] = []
     for name, module in modules().items():
-        tree = ast.parse(Path(module.__file__ or "").read_text())
-        called, handed_on = uses(tree)
+        nodes = [*ast.walk(ast.parse(Path(module.__file__ or "").read_text()))]
+        called, handed_on = uses(nodes)
         for variable, value in vars(module).items():
             for at, pattern in enumerate(patterns_in(value)):
                 plain = isinstance(value, re.Pattern) and variable not in handed_on
@@ -158,7 +160,7 @@ def found_patterns() -> tuple[Found, ...]:
                 where = f"{name}.{variable}" + ("" if isinstance(value, re.Pattern) else f"[{at}]")
                 found.append(Found(where, pattern, frozenset(methods or METHODS)))
         found += [
-            Found(f"{name}:{line}", pattern, frozenset({method})) for line, pattern, method in written_in(tree)
+            Found(f"{name}:{line}", pattern, frozenset({method})) for line, pattern, method in written_in(nodes)
         ]
     known: dict[tuple[str, int], Found] = {}
     for one in found:  # the same under another name, by an import
