@@ -166,3 +166,4 @@ def _end() -> NoReturn:
 
 if __name__ == "__main__":
     main(socket.socket(fileno=int(sys.argv[1])))
+    _end()
