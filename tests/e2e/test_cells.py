@@ -137,6 +137,7 @@ def completed(notebook: NotebookPage, index: int, typed: str, offer: str, expect
     assert source_of(notebook, index) == expected
 
 
+@pytest.mark.browser
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_fix_with_agent_on_an_older_failure_explain_and_continue_on_its_result_with_names_completed(
     open_notebook: OpenNotebook, shared_model: ModelServer

@@ -48,7 +48,10 @@ def test_a_table_is_explored_from_the_panel_and_each_finding_is_accepted_or_disc
 @pytest.mark.parametrize(
     ("charts", "mark", "texts"),
     [
-        ("altair", ".mark-symbol path", ".mark-text text"),
+        pytest.param(
+            *("altair", ".mark-symbol path", ".mark-text text"),
+            marks=pytest.mark.long("test_interactive_charts.py draws one of Altair, test_charts_drawn.py all"),
+        ),
         ("plotly", ".scatterlayer .point", ".gtitle, .gtitle-subtitle, .xtitle, .ytitle, .ytick text, .xtick text"),
     ],
 )
