@@ -2,7 +2,7 @@
 # make lab    JupyterLab on the example notebooks
 # make test   everything the tests need, then the tests for every change, and beside them lint, types and import contract
 # make test-ci      what CI runs in 40 minutes: with every sandbox level, database servers and the answers of our own evaluation
-# make test-all     all tests: with further browser situations, too
+# make test-all     all tests: with further browser situations, too, and what a test of CI holds more cheaply
 # make check  lint, types and import contract, and the panel's lint and tests, alone
 # make bench  the benchmarks: JSON and a table
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it

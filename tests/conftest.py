@@ -39,6 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if level_of(item) not in ("", STRONGEST) and item.path.stem not in REPRESENTATIVES:
             item.add_marker(pytest.mark.long("the same attack at a weaker level"))
+        if rare := item.get_closest_marker("rare"):
+            item.add_marker(pytest.mark.long(*rare.args))
         rows = item.get_closest_marker("long_except")
         if rows is not None and not set(rows.args) & set(row_of(item).split("-")):
             item.add_marker(pytest.mark.long(rows.kwargs["why"]))

@@ -51,7 +51,7 @@ def test_run_again_on_its_own_result_replaces_pending_cells_and_keeps_accepted_o
     assert sources == ["# Mine", LOAD, "%%agent\nsum of all", "df['n'].sum()", "It is 7.", "Oslo has 5."]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("the test above runs a notebook again")
 def test_run_again_on_the_notebook_without_cells_inserts_them_although_the_first_were_accepted(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -197,6 +197,6 @@ def test_doctor_says_of_each_part_whether_it_works(tmp_path: Path, model_server:
     assert "NOT OK  model: " in broken.stdout
 
 
-@pytest.mark.long("another situation of what a test beside it proves")
+@pytest.mark.rare("unit/entrypoints/test_cli_models.py lists models")
 def test_models_lists_what_was_found(tmp_path: Path, model_server: ModelServer) -> None:
     assert "scripted" in codeagent(tmp_path, model_server, "models").stdout

