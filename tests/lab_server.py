@@ -74,8 +74,12 @@ def running_lab(
     application: Application = "lab",
     disabled_extensions: Sequence[str] = (),
     python: str = sys.executable,
+    kernel_settings: Sequence[str] = (),
 ) -> Iterator[Lab]:
-    """Start JupyterLab or Notebook 7 with nothing of the user's in it; `python` is that of its environment."""
+    """Start JupyterLab or Notebook 7 with nothing of the user's in it; `python` is that of its environment.
+
+    `kernel_settings` are lines of the configuration of its kernels.
+    """
     root = base / "notebooks"
     settings = base / "settings" / "@jupyterlab" / "apputils-extension"
     page_config = base / "config" / "labconfig"
@@ -87,7 +91,8 @@ def running_lab(
     disabled = {"disabledExtensions": dict.fromkeys(disabled_extensions, True), "buildCheck": False}
     (page_config / "page_config.json").write_text(json.dumps(disabled), encoding="utf-8")
     # A result of two cells, code and sentence, has all that one cell has, and their being together.
-    (profile / "ipython_config.py").write_text("c.CodeAgent.answer = True\n", encoding="utf-8")
+    lines = ("c.CodeAgent.answer = True", *kernel_settings)
+    (profile / "ipython_config.py").write_text("\n".join(lines), encoding="utf-8")
     # In the directory of sockets, whose addresses may be no longer than 107 bytes: pytest's own are longer.
     with tempfile.TemporaryDirectory(prefix="lab-") as runtime:
         places = {

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from browser_console import BrowserConsole
+from kernel_client import NO_SPARE
 from lab_server import Lab, running_lab
 from model_server import ModelServer, serving
 from nbformat.v4 import new_code_cell, new_notebook
@@ -31,6 +32,11 @@ LIMIT_S = 900
 """Of a test: three of them share two cores, and each starts kernels and a page."""
 SCREENSHOT_MS = 10_000
 LOG_LINES = 60
+NO_SANDBOXES_BESIDE = (
+    "c.CodeAgent.next_questions = False",
+    f"c.InteractiveShellApp.exec_lines = [{NO_SPARE!r}]",
+)
+"""What is tried and started behind each result costs more processor time than the run; few tests are about it."""
 OF_THE_RUN = pytest.StashKey[dict[str, Browser | Lab]]()
 FAILED = pytest.StashKey[bool]()
 
@@ -65,7 +71,8 @@ def lab(
 ) -> Iterator[Lab]:
     """One server for all browser tests: notebooks need names of their own, and the history grows with each test."""
     environment = {"CODEAGENT_BASE_URL": shared_model.url, "CODEAGENT_MODEL": "scripted"}
-    with running_lab(tmp_path_factory.mktemp("lab"), environment) as running:
+    base = tmp_path_factory.mktemp("lab")
+    with running_lab(base, environment, kernel_settings=NO_SANDBOXES_BESIDE) as running:
         pytestconfig.stash[OF_THE_RUN]["lab"] = running
         yield running
 

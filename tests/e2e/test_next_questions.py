@@ -10,7 +10,8 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 LOAD = (
-    "%load_ext jupyter_codeagent\nimport numpy as np\nimport pandas as pd\n"
+    "%load_ext jupyter_codeagent\n%config CodeAgent.next_questions = True\n"
+    "import numpy as np\nimport pandas as pd\n"
     "rng = np.random.default_rng(7)\nsales = rng.normal(100, 10, 600)\n"
     "shop = pd.DataFrame({'region': np.repeat(['north', 'south'], 300)})\n"
     "shop['size'] = np.tile(['small', 'large'], 300)\n"
