@@ -7,6 +7,7 @@ from typing import Any
 
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer
 from jupyter_codeagent.tools.call_host import Host
+from jupyter_codeagent.tools.databases.rows import ROWS_SCANNED
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.preview import brief
 from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded
@@ -64,10 +65,12 @@ class CallResults:
         """
         if is_plain(value) and len(json.dumps(value)) <= MAX_PLAIN_BYTES:
             return CallAnswer(value=value), brief(value)
+        attrs = getattr(value, "attrs", None)
+        scanned = attrs.pop(ROWS_SCANNED, 0) if isinstance(attrs, dict) else 0
         copied = self._host.spool.write(f"{name}()", value, self._left_bytes)
         self._copies.append(copied)
         self._left_bytes -= copied.size_bytes
-        return CallAnswer(copy=copied), brief(value)
+        return CallAnswer(copy=copied), brief(value) + (f", {scanned:,} rows scanned" if scanned else "")
 
     def close(self) -> None:
         """Remove the copies: the run is over."""

@@ -135,6 +135,18 @@ def test_a_query_of_spark_gives_the_figures_of_the_same_program_on_a_copy_in_pan
         assert same(ask(sql), program()), f"{question} {sql}"
 
 
+def test_a_frame_of_spark_says_how_many_rows_were_read_for_it(spark: Any, trips: Any, zones: Any) -> None:
+    ask = asked({"spark": (spark, ["trips", "zones"])}, "spark")
+    both = "SELECT city, SUM(km) AS km FROM trips JOIN zones USING (zone) GROUP BY city"
+    expected = {rows.ROWS_SCANNED: len(TRIPS) + len(ZONES)}
+    assert ask(both).attrs == expected
+    spark.conf.set("spark.sql.adaptive.enabled", "true")  # as it is unless somebody sets it
+    try:
+        assert ask(both).attrs == expected
+    finally:
+        spark.conf.set("spark.sql.adaptive.enabled", "false")
+
+
 def test_what_spark_cannot_do_ends_in_one_line_that_names_the_operation(spark: Any, trips: Any, zones: Any) -> None:
     ask = asked({"spark": (spark, ["trips", "zones"])}, "spark")
     for sql, said in (

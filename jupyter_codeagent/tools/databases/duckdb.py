@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from jupyter_codeagent.sandbox.data.duckdb_plan import BY_EXTENSION, READERS, split_view
 from jupyter_codeagent.tools.databases.estimates import duckdb_rows, json_nodes
 from jupyter_codeagent.tools.databases.memory import memory_limited
-from jupyter_codeagent.tools.databases.rows import AT_ONCE_BYTES, MAX_BYTES, MAX_ROWS, fetched, value_bytes
+from jupyter_codeagent.tools.databases.rows import (
+    AT_ONCE_BYTES,
+    MAX_BYTES,
+    MAX_ROWS,
+    fetched,
+    value_bytes,
+    with_rows_scanned,
+)
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import VariableError
 
@@ -96,6 +103,7 @@ def _queried(cursor: Any, sql: str, without_approval: bool, allow_writes: bool, 
     if allow_writes:
         _hide_variables(cursor)
         return cursor.execute(sql)
+    _count_rows_scanned(cursor)
     return cursor.execute(checked_query(cursor, sql, without_approval, shared))
 
 
@@ -117,6 +125,22 @@ def checked_query(cursor: Any, sql: str, without_approval: bool, shared: SharedT
         sql = statement.text if shared is None else shared.narrowed(statement)
     cursor.execute("BEGIN TRANSACTION READ ONLY")
     return sql
+
+
+def _count_rows_scanned(cursor: Any) -> None:
+    """Have DuckDB count, only on this cursor, the rows that its next query reads."""
+    with suppress(Exception):  # the configuration is locked: nobody is told
+        cursor.execute("SET enable_profiling = 'no_output'")
+
+
+def _rows_scanned(cursor: Any) -> int:
+    """Return the rows that the last query has read; 0 if DuckDB does not tell."""
+    try:
+        told = json.loads(cursor.get_profiling_information())
+    except Exception:  # noqa: BLE001  (an older DuckDB, or nothing was counted)
+        return 0
+    query = told.get("query", told)
+    return int(query.get("total_rows_scanned", query.get("cumulative_rows_scanned", 0)))
 
 
 def _hide_variables(cursor: Any) -> None:
@@ -151,7 +175,7 @@ def frame_taken(cursor: Any) -> pd.DataFrame:
             limit = f"{MAX_ROWS:,} rows" if rows > MAX_ROWS else f"{MAX_BYTES >> 20} MiB"
             raise ValueError(f"more than {limit}: aggregate, filter or choose columns in the query")
         at_once = max(1, min(AT_ONCE_BYTES * at_once // max(part_bytes, 1), 2 * at_once, VECTORS_AT_ONCE))
-    return _joined(parts[:-1] or parts)
+    return with_rows_scanned(_joined(parts[:-1] or parts), _rows_scanned(cursor))
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

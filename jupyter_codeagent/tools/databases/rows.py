@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_ROWS = 1_000_000
 MAX_BYTES = 512 << 20
@@ -12,6 +15,9 @@ AT_ONCE_BYTES = 8 << 20
 MAX_ROWS_AT_ONCE = 5000
 STREAMED = ("SELECT", "WITH", "VALUES", "TABLE")
 """First words of statements for which a server-side cursor can be opened."""
+
+ROWS_SCANNED = "jupyter_codeagent rows scanned"
+"""Key of a frame's `attrs`: how many rows the database has read for it, where it tells."""
 
 Rows = tuple[Sequence[str], Sequence[tuple[Any, ...]]]
 Run = Callable[[str, bool], Rows]
@@ -32,6 +38,13 @@ def only_reads(sql: str) -> None:
 
 def first_word(sql: str) -> str:
     return sql.lstrip(" \t\r\n(").partition(" ")[0].split("\n")[0].rstrip(";(*").upper()
+
+
+def with_rows_scanned(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """Note on the frame itself how many rows the database has read for it; 0 if it did not tell."""
+    if rows:
+        frame.attrs[ROWS_SCANNED] = rows
+    return frame
 
 
 def fetched(cursor: Any) -> Rows:

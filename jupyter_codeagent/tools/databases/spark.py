@@ -95,9 +95,34 @@ def _rows(session: Any, sql: str, shared: SharedTables, frames: Frames, group: s
     text, used = checked_query(session, sql, shared, frames)
     session.sparkContext.setJobGroup(group, "a query that %%agent asks")
     with _plain_errors():
-        frame: pd.DataFrame = session.sql(text, **used).limit(rows.MAX_ROWS + 1).toPandas()
+        query = session.sql(text, **used).limit(rows.MAX_ROWS + 1)
+        frame: pd.DataFrame = query.toPandas()
     rows.check_size(rows=len(frame), size_bytes=int(frame.memory_usage(deep=True).sum()))
-    return frame
+    return rows.with_rows_scanned(frame, _rows_scanned(query))
+
+
+def _rows_scanned(query: Any) -> int:
+    """Return the rows that a query has read, as Spark counted them in its plan; 0 if it did not."""
+    total = 0
+    try:
+        plans = [query._jdf.queryExecution().executedPlan()]
+        while plans:
+            plan = plans.pop()
+            kind = str(plan.getClass().getSimpleName())
+            if kind == "AdaptiveSparkPlanExec":
+                plans.append(plan.executedPlan())
+                continue
+            if kind.endswith("QueryStageExec"):
+                plans.append(plan.plan())
+                continue
+            parts = (plan.children(), plan.subqueries())
+            plans += [part.apply(at) for part in parts for at in range(part.size())]
+            metric = plan.metrics().get("numOutputRows")
+            if plan.children().isEmpty() and metric.isDefined():
+                total += int(metric.get().value())
+    except Exception:  # noqa: BLE001  (of a Spark whose plans are other than those known: the rows are here all the same)
+        return 0
+    return total
 
 
 def spark_bytes(session: Any, sql: str, shared: SharedTables, frames: Frames) -> int:

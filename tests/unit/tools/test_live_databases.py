@@ -21,6 +21,7 @@ from sqlalchemy.pool import StaticPool
 
 from jupyter_codeagent.sandbox.guest.databases import create_database
 from jupyter_codeagent.tools.databases.duckdb import frame_taken
+from jupyter_codeagent.tools.databases.rows import ROWS_SCANNED
 from jupyter_codeagent.tools.databases.spark import with_quoted_frames
 from jupyter_codeagent.tools.live_databases import LiveDatabases
 from jupyter_codeagent.types.errors import UsageError
@@ -293,6 +294,16 @@ def test_who_is_asked_reads_the_rows_that_the_database_expects(tmp_path: Path) -
     with pytest.raises(PermissionError, match="read_csv"):
         expected(connection, "SELECT * FROM read_csv('/etc/passwd')")
     assert expected(lite(tmp_path), "SELECT COUNT(*) AS n FROM trips") == "", "SQLite tells no figures"
+
+
+def test_a_frame_of_duckdb_says_how_many_rows_were_read_for_it(tmp_path: Path) -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE many AS SELECT range AS n, range % 7 AS kind FROM range(20000)")
+    ask = asked(connection)
+    assert ask("SELECT kind, SUM(n) AS s FROM many GROUP BY kind").attrs == {ROWS_SCANNED: 20_000}
+    assert ask("SELECT COUNT(*) AS n FROM many a JOIN many b USING (n)").attrs == {ROWS_SCANNED: 40_000}
+    assert ask("SELECT 1 AS one").attrs == {}, "of no table"
+    assert asked(lite(tmp_path))("SELECT COUNT(*) AS n FROM trips").attrs == {}, "SQLite does not tell"
 
 
 def test_a_database_that_does_not_answer_is_one_line(tmp_path: Path) -> None:

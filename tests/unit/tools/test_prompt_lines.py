@@ -14,6 +14,7 @@ from jupyter_codeagent.tools.prompt_lines import (
     MAX_TOKENS,
     calls_note,
     functions_text,
+    queries_note,
     with_tools,
     without_tools,
 )
@@ -21,7 +22,7 @@ from jupyter_codeagent.tools.registry import agent_tool
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.sandbox import ToolCall
-from jupyter_codeagent.types.variables import CopiedVariable, Manifest, ToolPolicy
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest, ToolPolicy, ToolStub
 
 
 def read(x: int) -> int:
@@ -94,3 +95,16 @@ def test_the_user_is_told_how_often_each_was_called() -> None:
     assert calls_note([call("a"), call("a"), call("b", "denied")]) == "called a 2 times, b once (denied)"
     assert calls_note([]) == ""
     assert calls_note([replace(call("a"), earlier=True), call("b")]) == "called b once", "of a replay"
+
+
+def test_the_receipt_says_how_many_rows_a_database_has_read_where_it_tells() -> None:
+    def query(result: str, **more: Any) -> ToolCall:
+        return ToolCall(
+            tool="db", call="db('SELECT …')", status="ok", kind="duckdb", result=result, duration_s=0.14, **more
+        )
+
+    stubs = [ToolStub(name="db", signature="", doc="", kind="duckdb")]
+    told = [query("DataFrame 16x2, 336,776 rows scanned"), query("DataFrame 1x1, 1,458 rows scanned")]
+    assert queries_note(stubs, told) == "asked db: 2 queries, 338,234 rows scanned in 0.3 s, 17 returned"
+    assert queries_note(stubs, [query("DataFrame 1x2")]) == "asked db: 1 query, 1 row in 0.1 s"
+    assert queries_note(stubs, [query("DataFrame 1x2", earlier=True)]) == "", "of a replay"
