@@ -26,6 +26,10 @@ from jupyter_codeagent.types.tagged_text import TaggedText
 
 CONVERSATION_CHARS = 6000
 """Limit for the earlier turns that are sent again; about a fifth of the embedded model's context window."""
+WHAT_HELPS = (
+    "Ask for one thing at a time, with the names of tables and columns, or take a larger model (%agent models)."
+)
+"""After a model has failed at a question."""
 
 
 async def run_agent(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> AgentRun:
@@ -86,7 +90,10 @@ async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
             return await finish(run, step, deps, calls=run.request.max_steps)
     if words := own_words(last):
         return end_run(run, "failed", f"{why} {await _quoted(words, deps)}")
-    return end_run(run, "failed", f"{why} {last_problem(last, deps.hidden_columns)}")
+    problem = last_problem(last, deps.hidden_columns)
+    if last.result is not None and last.result.reason:  # a limit: no other model helps
+        return end_run(run, "failed", f"{why} {problem}")
+    return end_run(run, "failed", f"{why} {problem.rstrip('.')}. {WHAT_HELPS}")
 
 
 async def _quoted(words: str, deps: LoopDependencies) -> str:

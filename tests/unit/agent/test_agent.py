@@ -389,7 +389,16 @@ def test_it_stops_at_the_limit_of_steps_and_says_the_last_error() -> None:
     runner = RunnerDouble({f"print({at})": failed("TypeError", f"bad {at}") for at in range(9)})
     run = ask([code(f"print({at})") for at in range(9)], runner, run=new_run(max_steps=3))
     assert (run.status, len(run.steps)) == ("failed", 3)
-    assert run.error == "No working code within 3 steps. Last error: TypeError: bad 2"
+    assert run.error == (
+        "No working code within 3 steps. Last error: TypeError: bad 2. Ask for one thing at a time, with the names "
+        "of tables and columns, or take a larger model (%agent models)."
+    )
+
+
+def test_where_a_limit_was_the_reason_no_other_model_is_named() -> None:
+    stopped = ExecutionResult(status="timeout", reason="no end after 120 s")
+    run = ask([code("print(1)")], RunnerDouble({"print(1)": stopped}), run=new_run(max_steps=1))
+    assert run.error == "No working code within 1 step. Last: no end after 120 s"
 
 
 @pytest.mark.parametrize(
