@@ -23,8 +23,7 @@ from jupyter_codeagent.tools.databases.estimates import duckdb_rows, json_nodes
 from jupyter_codeagent.tools.databases.memory import memory_limited
 from jupyter_codeagent.tools.databases.rows import (
     AT_ONCE_BYTES,
-    MAX_BYTES,
-    MAX_ROWS,
+    check_size,
     fetched,
     value_bytes,
     with_rows_scanned,
@@ -171,9 +170,7 @@ def frame_taken(cursor: Any) -> pd.DataFrame:
         parts.append(cursor.fetch_df_chunk(at_once))
         part_bytes = _size_bytes(parts[-1])
         rows, size_bytes = rows + len(parts[-1]), size_bytes + part_bytes
-        if rows > MAX_ROWS or size_bytes > MAX_BYTES:
-            limit = f"{MAX_ROWS:,} rows" if rows > MAX_ROWS else f"{MAX_BYTES >> 20} MiB"
-            raise ValueError(f"more than {limit}: aggregate, filter or choose columns in the query")
+        check_size(rows=rows, size_bytes=size_bytes)
         at_once = max(1, min(AT_ONCE_BYTES * at_once // max(part_bytes, 1), 2 * at_once, VECTORS_AT_ONCE))
     return with_rows_scanned(_joined(parts[:-1] or parts), _rows_scanned(cursor))
 

@@ -169,8 +169,8 @@ def test_rows_of_duckdb_end_at_their_limits(tmp_path: Path, monkeypatch: pytest.
     assert ask("SELECT * FROM trips WHERE id < 0").columns.tolist() == TRIPS.columns.tolist()
     for limit, value in (("MAX_ROWS", 1000), ("MAX_BYTES", 10_000)):
         with monkeypatch.context() as patched:
-            patched.setattr(f"jupyter_codeagent.tools.databases.duckdb.{limit}", value)
-            with pytest.raises(ValueError, match="aggregate, filter or choose columns"):
+            patched.setattr(f"jupyter_codeagent.tools.databases.rows.{limit}", value)
+            with pytest.raises(ValueError, match=r"more than (1,000 rows|0 MiB): aggregate"):
                 ask("SELECT * FROM trips")
 
 
@@ -188,7 +188,7 @@ def test_lists_and_structs_are_rows_of_their_size_and_few_are_fetched_at_once(
             fetched.append(len(part := self._cursor.fetch_df_chunk(vectors)))
             return part
 
-    monkeypatch.setattr("jupyter_codeagent.tools.databases.duckdb.MAX_BYTES", 8 << 20)
+    monkeypatch.setattr("jupyter_codeagent.tools.databases.rows.MAX_BYTES", 8 << 20)
     with pytest.raises(ValueError, match="more than 8 MiB"):
         frame_taken(Cursor())
     assert sum(fetched) < 40_000
