@@ -33,6 +33,7 @@ from jupyter_codeagent.types.errors import SandboxDiedError
 from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun, Phase, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.types.syntax_trees import module_tree
 
 MAX_BRIEF_CHARS = 40
 """Length of another result in the run's note."""
@@ -119,7 +120,7 @@ async def _decide(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) 
 def _program(code: str) -> str:
     """Return a text that is equal for programs which differ in comments and layout only."""
     try:
-        return ast.dump(ast.parse(code))
+        return ast.dump(module_tree(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
 

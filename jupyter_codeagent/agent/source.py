@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
+from jupyter_codeagent.types.syntax_trees import module_tree
 
 MAX_DEPTH = 150
 """Limit for the depth of a tree; honest programs have twenty levels.
@@ -45,7 +46,7 @@ def parse_or_error(code: str) -> ast.Module | SyntaxError:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" in a plain string warns; that is the model's style, not ours
-            tree = ast.parse(code)
+            tree = module_tree(code)
     except SyntaxError as error:
         return error.with_traceback(None)
     except (ValueError, RecursionError, MemoryError) as error:  # a NUL byte; nesting that is an attack or nonsense

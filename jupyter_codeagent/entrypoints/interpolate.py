@@ -6,11 +6,11 @@ Expressions are not evaluated here, but on the main thread of the live kernel.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.syntax_trees import expression_tree
 
 ESCAPE = "\\{{"
 
@@ -78,7 +78,7 @@ def _expression_at(prompt: str, start: int) -> tuple[str, int] | None:
 
 def _is_expression(text: str) -> bool:
     try:
-        ast.parse(text, mode="eval")
+        expression_tree(text)
     except (SyntaxError, ValueError):
         return False
     return True

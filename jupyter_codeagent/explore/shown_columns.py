@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from jupyter_codeagent.explore.next_questions import Answered, Shown
 from jupyter_codeagent.types.exploration import Exploration
 from jupyter_codeagent.types.operations import Operation
+from jupyter_codeagent.types.syntax_trees import module_tree
 
 _WORD = re.compile(r"\w+")
 _COUNTS = frozenset({"value_counts", "size", "count", "len"})
@@ -35,7 +36,7 @@ def shown_by_code(code: str, operations: Sequence[Operation], exploration: Explo
 def _nodes(code: str) -> list[ast.AST]:
     """Return the nodes of the program in the order of its text; none if it cannot be parsed."""
     try:
-        tree = ast.parse(code)
+        tree = module_tree(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     nodes = [node for node in ast.walk(tree) if hasattr(node, "lineno")]

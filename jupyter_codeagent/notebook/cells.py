@@ -6,7 +6,6 @@ recognised. nbformat is imported only where a notebook is written: `%load_ext` d
 
 from __future__ import annotations
 
-import ast
 import copy
 import hashlib
 import re
@@ -18,6 +17,7 @@ from jupyter_codeagent.notebook.outputs import clean_markdown
 from jupyter_codeagent.types.errors import InsertError
 from jupyter_codeagent.types.run import AgentRun, CellState
 from jupyter_codeagent.types.sandbox import Output
+from jupyter_codeagent.types.syntax_trees import module_tree
 
 CellRole = Literal["code", "answer"]
 Cell = dict[str, Any]
@@ -267,7 +267,7 @@ def _commented(text: str) -> str:
 def _python(code: str) -> str:
     """Return the code, with notebook commands commented out if it is not plain Python."""
     try:
-        ast.parse(code)
+        module_tree(code)
     except (SyntaxError, ValueError):  # ValueError: a null character
         return re.sub(r"^([ \t]*)([%!])", r"\1# \2", code, flags=re.MULTILINE)
     return code

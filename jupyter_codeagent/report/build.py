@@ -17,6 +17,7 @@ from jupyter_codeagent.report.packages import imported_packages
 from jupyter_codeagent.report.report import DataUsed, Passage, Report, Rerun, Result
 from jupyter_codeagent.report.results import find_title, read_items
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.syntax_trees import module_tree
 from jupyter_codeagent.types.variables import CopiedVariable
 from jupyter_codeagent.variables.privacy.secret import mask_keys
 
@@ -108,7 +109,7 @@ def _imports(result: Result) -> Iterator[str]:
 def _names(code: str) -> frozenset[str]:
     """Return the names that stand in code; all words where it is no plain Python."""
     try:
-        tree = ast.parse(code)
+        tree = module_tree(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset(re.findall(r"\w+", code))
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))

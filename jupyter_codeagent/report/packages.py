@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 
 from jupyter_codeagent.report.report import Package
+from jupyter_codeagent.types.syntax_trees import module_tree
 
 
 def imported_packages(codes: Iterable[str]) -> tuple[Package, ...]:
@@ -25,7 +26,7 @@ def imported_packages(codes: Iterable[str]) -> tuple[Package, ...]:
 
 def _modules(code: str) -> Iterator[str]:
     try:
-        tree = ast.parse(code)
+        tree = module_tree(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # a cell with lines for IPython; what it imports is not known
     for node in ast.walk(tree):

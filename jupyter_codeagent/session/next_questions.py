@@ -38,6 +38,7 @@ from jupyter_codeagent.types.exploration import Exploration, ExplorationRequest,
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.types.syntax_trees import module_tree
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import label_text
 from jupyter_codeagent.variables.privacy.masking import masked_summaries, personal_columns
@@ -294,7 +295,7 @@ def is_worth_showing(result: ExecutionResult, seen: str) -> bool:
 
 def with_free_names(code: str, taken: Collection[str]) -> str:
     """Return the program with other names for what it assigns, where the user has bound these meanwhile."""
-    tree = ast.parse(code)
+    tree = module_tree(code)
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     for name in sorted(stored & {*taken}):
         new = free_name(name, {*taken, *stored})
@@ -302,7 +303,7 @@ def with_free_names(code: str, taken: Collection[str]) -> str:
             code = rename(code, tree, name, new, find_mentions(tree, name))
         except NotRenamableError:
             continue  # applying the code names what it would overwrite, as ever
-        tree = ast.parse(code)
+        tree = module_tree(code)
         stored.add(new)
     return code
 

@@ -9,6 +9,7 @@ import typing
 from typing import Any
 
 from jupyter_codeagent.tools.records import fields_of
+from jupyter_codeagent.types.syntax_trees import expression_tree
 
 
 def annotation_text(hint: Any) -> str:
@@ -32,7 +33,7 @@ def annotation_text(hint: Any) -> str:
 
 def _with_last_names(text: str) -> str:
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = expression_tree(text.strip())
     except SyntaxError:
         return "object"
     if isinstance(tree.body, ast.Constant) and isinstance(tree.body.value, str):

@@ -17,6 +17,7 @@ from typing import Any
 
 from jupyter_codeagent.tools.preview import brief, of_python, written
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
+from jupyter_codeagent.types.syntax_trees import expression_tree
 
 MAX_CALL_CHARS = 500
 MAX_NAME_CHARS = 100
@@ -122,7 +123,7 @@ def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:
     ArgumentError
     """
     try:
-        call = ast.parse(text.strip(), mode="eval").body
+        call = expression_tree(text.strip()).body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != tool.name:
             raise ArgumentError(f"{text[:80]!r} is not a call of {tool.name}")
         args = [_value(argument) for argument in call.args]

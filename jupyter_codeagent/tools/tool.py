@@ -17,6 +17,7 @@ from jupyter_codeagent.notebook.reserved_names import is_reserved
 from jupyter_codeagent.tools.annotations import annotation_text
 from jupyter_codeagent.tools.records import keys_text
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.syntax_trees import module_tree
 from jupyter_codeagent.types.variables import ToolPolicy, ToolStub
 from jupyter_codeagent.variables.privacy.masking import masked
 from jupyter_codeagent.variables.privacy.secret import carries_secret, secret_name
@@ -158,7 +159,7 @@ def stub_line(stub: ToolStub, length: DocLength = "paragraph") -> str:
 
 
 def _prompt_signature(signature: str) -> str:
-    [function] = ast.parse(f"def f{signature}: ...").body
+    [function] = module_tree(f"def f{signature}: ...").body
     assert isinstance(function, ast.FunctionDef)
     found = function.args
     is_plain = not (found.posonlyargs or found.vararg or found.kwonlyargs)

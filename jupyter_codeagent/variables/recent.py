@@ -7,6 +7,8 @@ import re
 import warnings
 from collections.abc import Sequence
 
+from jupyter_codeagent.types.syntax_trees import module_tree
+
 MAX_CELLS = 5
 MAX_CELL_CHARS = 20_000
 """Longer cells are data or whole programs; parsing them would cost more than a better order is worth."""
@@ -46,7 +48,7 @@ def _names(cell: str) -> list[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user has seen the warnings of this cell when it ran
-            tree = ast.parse(source)
+            tree = module_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []  # not Python, or nested too deeply to parse
     return _in_order(tree)

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from jupyter_codeagent.types.syntax_trees import module_tree
+
 LIBRARIES = frozenset(
     (
         *("pandas", "numpy", "polars", "pyarrow", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn"),
@@ -53,7 +55,7 @@ def package_words() -> frozenset[str]:
     """Return all words in string literals of this package, without docstrings: of hints, warnings, methods."""
     words: set[str] = set()
     for path in Path(__file__).parents[1].rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = module_tree(path.read_text(encoding="utf-8"))
         docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs)
         words.update(word for node in texts if isinstance(node.value, str) for word in _WORD.findall(node.value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 
 from jupyter_codeagent.notebook.effects.scopes import PARAMETER
 from jupyter_codeagent.notebook.effects.visitor import EffectsVisitor, InPlace
+from jupyter_codeagent.types.syntax_trees import module_tree
 
 MAX_CODE_CHARS = 30_000
 """More than a person reads. Nested branches take more than linear time; this length takes a few seconds at most."""
@@ -60,7 +60,7 @@ def code_effects(code: str) -> CodeEffects:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about invalid escapes and `is 1` in the code
             plain, has_magics = _without_ipython_lines(code)
-            tree = ast.parse(plain)
+            tree = module_tree(plain)
         reader.read(tree)
     except (SyntaxError, ValueError) as problem:
         return CodeEffects(unclear=(f"the code cannot be read as Python ({problem})",))
@@ -83,7 +83,7 @@ def code_effects(code: str) -> CodeEffects:
 def _without_ipython_lines(code: str) -> tuple[str, bool]:
     """Replace magics and shell commands by `pass` if the code is not plain Python; true if there were any."""
     try:
-        ast.parse(code)
+        module_tree(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         lines = code.split("\n")
         plain = [IPYTHON_LINE.sub(r"\1pass", line) for line in lines]

@@ -14,6 +14,7 @@ from functools import reduce
 from typing import Any, Protocol
 
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.syntax_trees import expression_tree
 
 MAX_CHARS = 2000
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -156,7 +157,7 @@ def parse_condition(text: str) -> Condition:
         return token[0]
 
     try:
-        tree = ast.parse(TOKEN.sub(plain, text).strip(), mode="eval")
+        tree = expression_tree(TOKEN.sub(plain, text).strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
         raise UsageError(
             f"--where {text!r} cannot be read: write comparisons such as \"dep_delay > 60 and origin == 'JFK'\", "
