@@ -388,16 +388,15 @@ def describe_values(text: str) -> None:
         (read_reply, MAX_REPLY_CHARS),
         (watch_reply, SHORT_REPLY_CHARS),
         (correct_code, MAX_CODE_CHARS),
-        (explain_error, MAX_EVALUE),
-        (show_outputs, MAX_OUTPUT_CHARS),
+        pytest.param(explain_error, MAX_EVALUE, marks=pytest.mark.long("a minute of processor time")),
+        pytest.param(show_outputs, MAX_OUTPUT_CHARS, marks=pytest.mark.long("a minute of processor time")),
         (describe_values, MAX_VALUE_CHARS),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_the_most_that_can_arrive_is_read_in_seconds(read: Callable[[str], None], chars: int) -> None:
-    families = LARGE[::4] if read in (explain_error, show_outputs) else LARGE  # those take half a second for each
-    for family in families:
+    for family in LARGE:
         assert seconds(read, family.text(chars), MAX_READ_S) < MAX_READ_S, family
 
 
