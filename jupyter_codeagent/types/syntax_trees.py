@@ -8,22 +8,26 @@ makes a tree (a finalizer ran), `ast.parse` fails with a SystemError that says n
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 ATTEMPTS = 3
+Tree = TypeVar("Tree")
 
 
 def module_tree(code: str) -> ast.Module:
     """Parse statements; raise what `ast.parse` raises about them."""
-    for _ in range(ATTEMPTS - 1):
-        with suppress(SystemError):
-            return ast.parse(code)
-    return ast.parse(code)
+    return _undisturbed(lambda: ast.parse(code))
 
 
 def expression_tree(text: str) -> ast.Expression:
     """Parse an expression; raise what `ast.parse` raises about it."""
+    return _undisturbed(lambda: ast.parse(text, mode="eval"))
+
+
+def _undisturbed(parse: Callable[[], Tree]) -> Tree:
     for _ in range(ATTEMPTS - 1):
         with suppress(SystemError):
-            return ast.parse(text, mode="eval")
-    return ast.parse(text, mode="eval")
+            return parse()
+    return parse()
