@@ -59,8 +59,6 @@ class LoopDependencies:
     """Undo what a discarded attempt did to the copies; called before each execution."""
     hidden_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Variable -> labels of hidden columns; named only where code asks for one of them."""
-    incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Variable -> `repr()` of its columns with missing values, of pandas frames."""
     text_columns: Mapping[str, Mapping[str, TextColumn]] = field(default_factory=dict)
     """Variable -> label -> how the text of this column is read, of pandas frames."""
     joins: Sequence[Relation] = ()

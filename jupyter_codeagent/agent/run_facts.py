@@ -52,7 +52,6 @@ def program_of(
         functions=function_names(run),
         live=replace(deps.live, taken=deps.live.taken | (set(defined) - _made_by_attempts(run))),
         asked_before=deps.asked_before,
-        incomplete=deps.incomplete,
         joins=deps.joins,
         result=result,
         issue=issue,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -91,12 +90,9 @@ def before_on_its_line(code: str, node: ast.stmt | ast.expr) -> str:
 
 def statement_at(tree: ast.Module, line: int | None) -> ast.stmt | None:
     """Return the top-level statement that contains this line; None if the error has no line."""
-    return next((one for one in tree.body if is_on(one, line)), None)
-
-
-def is_on(node: ast.stmt | ast.expr, line: int | None) -> bool:
-    """Check whether the node contains this line; False if the error has no line."""
-    return line is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
+    if line is None:
+        return None
+    return next((one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
 
 
 def add_argument(code: str, call: ast.Call, argument: str) -> Edit:
@@ -197,25 +193,6 @@ def base_names(target: ast.expr) -> Iterator[str]:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             for part in parts:
                 yield from base_names(part)
-
-
-def single_values(tree: ast.Module) -> dict[str, ast.expr]:
-    """Return the names that are bound exactly once, by an assignment, with their values.
-
-    Not those of ``x += 1`` or a loop.
-    """
-    values: dict[str, ast.expr] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                values[name] = value
-    bound = Counter(name for node in ast.walk(tree) for name in _binds(node))
-    return {name: value for name, value in values.items() if bound[name] == 1}
-
-
-def valued(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
-    """Return the only value of a name (see `single_values`), else the expression itself."""
-    return values.get(node.id, node) if isinstance(node, ast.Name) else node
 
 
 def _binds(node: ast.AST) -> Iterator[str]:

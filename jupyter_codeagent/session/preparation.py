@@ -35,7 +35,6 @@ from jupyter_codeagent.session.live_names import live_names
 from jupyter_codeagent.session.prompt_context import (
     PromptContext,
     fit_context,
-    incomplete_columns,
     question_digest,
     text_columns,
 )
@@ -87,8 +86,6 @@ class PreparedRun:
     house_rules: HouseRules = field(default_factory=HouseRules)
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Functions that its code may call, by name."""
-    incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Columns with missing values, see `incomplete_columns`."""
     text_columns: Mapping[str, Mapping[str, TextColumn]] = field(default_factory=dict)
     """Columns of text that means dates or numbers, see `text_columns`."""
     joins: tuple[Relation, ...] = ()
@@ -203,7 +200,6 @@ class RunPreparation:
             endpoint=endpoint,
             turns=turns,
             messages=fit_messages(conversation(run, turns), prompt, window, settings.model.max_tokens).messages,
-            incomplete=incomplete_columns(copies.summaries),
             text_columns=text_columns(copies.summaries),
             joins=copies.relations,
             live=copies.live,

@@ -84,16 +84,6 @@ def fit_context(
     return replace(fitting or fitted, counted_kinds=fitted.counted_kinds)
 
 
-def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozenset[str]]:
-    """Return variable -> `repr()` of its columns with missing values, for pandas frames whose summary has them."""
-    return {
-        summary.name: missing
-        for summary in summaries
-        if summary.type_name.endswith("DataFrame") and "." not in summary.type_name  # not polars.DataFrame
-        if (missing := frozenset(column.name for column in summary.columns if column.missing))
-    }
-
-
 def text_columns(summaries: Sequence[VariableSummary]) -> dict[str, dict[str, TextColumn]]:
     """Return variable -> label -> how the column's text is read, of pandas frames that have such columns."""
     found = {summary.name: _text_columns(summary) for summary in summaries if summary.type_name == "DataFrame"}

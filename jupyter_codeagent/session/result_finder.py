@@ -186,7 +186,6 @@ class ResultFinder:
             answer=settings.answer,
             masked_values=self.masking.values_in,
             hidden_columns=self.sharing.hidden_columns,
-            incomplete=prepared.incomplete,
             text_columns=prepared.text_columns,
             joins=prepared.joins,
             live=prepared.live,

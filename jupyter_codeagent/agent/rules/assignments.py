@@ -1,4 +1,4 @@
-"""Assignments that have no effect, and conditions that bind or select in another way than they read."""
+"""Assignments that have no effect, and comparisons that Python groups differently from how they read."""
 
 from __future__ import annotations
 
@@ -56,23 +56,6 @@ def bind_comparisons(program: Program) -> list[tuple[Edit, str]]:
         if isinstance(node, ast.Compare)
         for edit in _bound(code, node)
     ]
-
-
-@from_edits
-def select_labels(program: Program) -> list[tuple[Edit, str]]:
-    """``x.where(x > 0).index`` is the whole index: `where` keeps each label, ``loc`` those that meet it."""
-    tree, code = program.tree, program.code
-    found = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(
-                value=ast.Call(func=ast.Attribute(attr="where") as function, args=[condition], keywords=[]) as call,
-                attr="index",
-            ):
-                start, end = code.rindex(".", 0, span(code, function)[1]), span(code, call)[1]
-                edit = Edit(start=start, end=end, text=f".loc[{text_of(code, condition)}]")
-                found.append((edit, "`where()` keeps every label; used `loc`"))
-    return found
 
 
 def _bound(code: str, chain: ast.Compare) -> Iterator[Edit]:

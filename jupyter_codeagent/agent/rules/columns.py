@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels, missing_name, same_columns
+from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels, same_columns
 from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, with_line_before
 from jupyter_codeagent.agent.rules.user_variables import keep_variables
 from jupyter_codeagent.agent.source import (
@@ -65,43 +65,6 @@ def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
         case ast.Attribute(attr=label) if label in right and right[label].isidentifier():
             _, end = span(code, node)
             yield Edit(start=end - len(label), end=end, text=right[label])
-
-
-def quote_column(program: Program) -> Fix | None:
-    """``df[price]`` where no variable has this name and the frame has such a column."""
-    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
-    name = missing_name(error)
-    edits = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Subscript(value=ast.Name(id=frame), slice=ast.Name(id=label) as index) if label == name:
-                if _has(frame, label, namespace):
-                    start, end = span(code, index)
-                    edits.append(Edit(start=start, end=end, text=repr(label)))
-    return edited(program, edits, f"{name} is a column: {name!r}")
-
-
-def group_table(program: Program) -> Fix | None:
-    """``df["x"].groupby("g")``: a column alone does not know the others."""
-    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
-    labels = missing_labels(error)
-    if error.ename != "KeyError" or len(labels) != 1:
-        return None
-    edits = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(
-                    value=ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str())) as column,
-                    attr="groupby",
-                ),
-                args=[ast.Constant(value=str(label))],
-            ) if label == labels[0] and _has(frame, label, namespace):
-                start, end = span(code, node)
-                called = code[span(code, column)[1] : end]
-                index = code[span(code, column.value)[1] : span(code, column)[1]]
-                edits.append(Edit(start=start, end=end, text=f"{frame}{called}{index}"))
-    return edited(program, edits, f"grouped the table by {labels[0]!r}")
 
 
 def use_joined_table(program: Program) -> Fix | None:

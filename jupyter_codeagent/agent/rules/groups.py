@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from jupyter_codeagent.agent.prompt.question_parts import parts_of
 from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
 from jupyter_codeagent.agent.rules.rule import Program, from_text
 from jupyter_codeagent.types.sandbox import NamespaceEntry
@@ -44,9 +42,6 @@ _ONE_OF_MANY = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
-_OF_EACH = re.compile(r"\b(?:of|for|in|by|within|at) (?:each|every)\b", re.IGNORECASE)
-_PART = re.compile(r"^# (\d{1,2})\. ", re.MULTILINE)
-_NUMBER = re.compile(r"(?:int|float|uint)\d*$")
 
 
 @from_text
@@ -116,31 +111,3 @@ def _spelled_out(prompt: str, code: str, labels: Collection[str]) -> bool:
     """Whether the program has the groups one by one, as the prompt does: ``each airport (EWR, JFK, LGA)``."""
     words = set(_WORD.findall(prompt))
     return len({text for _, text in _TEXT.findall(code) if text in words and text not in labels}) > 1
-
-
-@from_text
-def one_for_all(program: Program) -> str:
-    """Report that a part of the question asks for each of something, and its code made one number for all.
-
-    ``# 2. how many of each were weighed`` and ``n = df["mass"].notna().sum()``: only for a question in parts, whose
-    code names its parts. Several numbers may be one for each, and what a loop makes is unknown.
-    """
-    parts = parts_of(program.prompt)
-    numbers = {entry.name for entry in program.namespace if _NUMBER.match(entry.type_name)}
-    for at, statements in _by_part(program.code, program.tree):
-        if not all(isinstance(statement, ast.Assign | ast.Expr) for statement in statements):
-            continue
-        targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        asks_for_each = at <= len(parts) and _OF_EACH.search(parts[at - 1])
-        if asks_for_each and len(names) == 1 and names[0] in numbers:
-            return f"Part {at} asks for each, and {names[0]} is one number for all: group by what it asks for."
-    return ""
-
-
-def _by_part(code: str, tree: ast.Module) -> Iterator[tuple[int, list[ast.stmt]]]:
-    """Yield (number, statements) of each part that has its comment."""
-    begins = [(int(match[1]), code.count("\n", 0, match.start()) + 1) for match in _PART.finditer(code)]
-    for at, (part, line) in enumerate(begins):
-        end = begins[at + 1][1] if at + 1 < len(begins) else len(code)
-        yield part, [statement for statement in tree.body if line < statement.lineno < end]

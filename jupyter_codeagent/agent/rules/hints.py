@@ -146,18 +146,6 @@ def merge_dtypes(program: Program) -> str:
 
 
 @from_text
-def exploded_memory(program: Program) -> str:
-    """Advise on a join that ran out of memory: its columns identify rows in neither table."""
-    error, namespace = program.error, program.namespace
-    if not error.ename.endswith("MemoryError") or re.search(r"\b(?:merge|join)\(", error.source) is None:
-        return ""
-    tables = [entry for entry in frames(namespace) if re.search(rf"\b{re.escape(entry.name)}\b", error.source)]
-    shared = [column for column in tables[0].columns if column in tables[1].columns] if len(tables) == 2 else []
-    hint = "the join multiplies rows: join on all columns that tell rows apart"
-    return f"{hint}; both have {', '.join(map(repr, shared[:_MAX_LISTED]))}" if shared else hint
-
-
-@from_text
 def number_in_text(program: Program) -> str:
     """``42 years``: what takes the number out; without it, conversions that are told to coerce leave nothing."""
     error = program.error
@@ -166,14 +154,6 @@ def number_in_text(program: Program) -> str:
         return ""
     without = ".str.replace(',', '')" if "," in match[1] else ""
     return f"take the numbers out of the text: pd.to_numeric(x{without}.str.extract(r'(-?\\d+\\.?\\d*)')[0])"
-
-
-@from_text
-def syntax_error(program: Program) -> str:
-    error = program.error
-    if error.ename in ("SyntaxError", "IndentationError", "TabError"):
-        return "write the whole program again, without prose or notebook commands"
-    return ""
 
 
 def _known(program: Program) -> str:

@@ -6,13 +6,11 @@ import ast
 import re
 from collections.abc import Collection
 
-from jupyter_codeagent.agent.rules.error_reading import frames, missing_name
-from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
+from jupyter_codeagent.agent.rules.rule import Fix, Program
 from jupyter_codeagent.agent.source import Edit, apply_edits, called_name, span
 
 _READERS = re.compile(r"read_|scan_")
 _LOADER = re.compile(r"(?:load|fetch|get|read)_(?P<table>\w*)")
-_FILE = re.compile(r"(?<![\w-])([\w-]+)\.\w{2,8}$")
 
 
 def drop_reloads(program: Program) -> Fix | None:
@@ -31,41 +29,6 @@ def drop_reloads(program: Program) -> Fix | None:
         )
         notes.append(f"line {statement.lineno} dropped: {name} is loaded already")
     return Fix(code=apply_edits(code, edits).strip("\n"), notes=tuple(notes)) if edits else None
-
-
-def use_loaded_table(program: Program) -> Fix | None:
-    """``x = load_penguins()`` and ``x = pd.read_csv("penguins.csv")`` where the table `penguins` is there.
-
-    Only the call that failed: its function is missing, or the package it comes of, or the file that it reads.
-    """
-    tree, code, error = program.tree, program.code, program.error
-    if error.ename not in ("NameError", "FileNotFoundError", "ModuleNotFoundError", "ImportError"):
-        return None
-    loaded = {entry.name.lower(): entry.name for entry in frames(program.namespace)}
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    edits, names = [], []
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=[ast.Name()], value=ast.Call() as call) if name := loaded.get(
-                _asked_table(call).lower(), ""
-            ):
-                owner, called = called_name(call)
-                if called in defined or (error.ename == "NameError" and missing_name(error) not in (owner, called)):
-                    continue
-                start, end = span(code, call)
-                edits.append(Edit(start=start, end=end, text=f"{name}.copy()"))
-                names.append(name)
-    return edited(program, edits, f"{', '.join(dict.fromkeys(names))} is loaded already")
-
-
-def _asked_table(call: ast.Call) -> str:
-    """`penguins` of ``load_penguins()``, ``load_dataset("penguins")`` and ``pd.read_csv("data/penguins.csv")``."""
-    loader = _LOADER.fullmatch(called_name(call)[1])
-    match call.args:
-        case [ast.Constant(value=str(text)), *_] if loader is not None:
-            file = _FILE.search(text)
-            return file.group(1) if file is not None else text
-    return loader["table"] if loader is not None else ""
 
 
 def _reloaded(statement: ast.stmt, variables: Collection[str]) -> str:

@@ -1,19 +1,14 @@
-"""Charts beside the figure that was made for them, which stays empty; lines that were to be fitted and are not."""
+"""Charts that are drawn beside the figure that was made for them, which stays empty."""
 
 from __future__ import annotations
 
 import ast
-import re
 
-from jupyter_codeagent.agent.rules.rule import Program, from_edits, from_text
+from jupyter_codeagent.agent.rules.rule import Program, from_edits
 from jupyter_codeagent.agent.source import Edit, add_argument, called_name
 
 _KINDS = frozenset({"line", "bar", "barh", "hist", "box", "kde", "density", "area", "pie", "scatter", "hexbin"})
 _OTHER_AXES = frozenset({"ax", "subplots"})
-_FITTED_LINE = re.compile(r"\b(?:least[- ]squares|regression|best[- ]fit|fitted) ?line|\bline of best fit", re.I)
-_FITS = re.compile(
-    r"polyfit|linregress|LinearRegression|\bOLS\b|\bols\b|lstsq|regplot|lmplot|trendline|theilslopes|slope|coef"
-)
 _PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line", "pie", "legend", "tight_layout"})
 
 
@@ -21,14 +16,6 @@ def draws(call: ast.Call) -> bool:
     """``df.plot(...)``, ``s.plot.bar(...)``, ``plt.title(...)``; not ``plt.show()``, whose value is None."""
     owner, name = called_name(call)
     return name != "show" and (owner in ("plt", "sns", "ax") or name in _PLOTS)
-
-
-@from_text
-def unfitted_line(program: Program) -> str:
-    """Report that a fitted line was asked for and nothing is fitted: sorted points are no line."""
-    if _FITTED_LINE.search(program.prompt) is None or _FITS.search(program.code) is not None:
-        return ""
-    return "The line was not fitted: slope, intercept = np.polyfit(x, y, 1), then draw slope * x + intercept."
 
 
 @from_edits

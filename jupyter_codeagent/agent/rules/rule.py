@@ -7,7 +7,7 @@ It never asks the model and never executes anything, so each is tested as a func
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Literal
@@ -56,8 +56,6 @@ class Program:
     """The user's variables, which it leaves as they are; `taken` are names that a new variable cannot have."""
     asked_before: str = ""
     """The prompt before this one."""
-    incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Pandas frame -> `repr()` of its columns with missing values."""
     joins: Sequence[Relation] = ()
     """The columns on which the user's tables join."""
     result: ExecutionResult | None = None

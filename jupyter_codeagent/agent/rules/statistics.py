@@ -1,9 +1,7 @@
 """Results of statistical functions under the wrong name: the code runs, and the answer is wrong.
 
-Corrected before the code runs, where the name says what was meant: a SciPy test gives the statistic first and the p
-value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root; tests of several
-groups take each by itself; ``zscore`` is to leave missing values out. After an error: a test of independence takes
-counts.
+Each is corrected before the code runs, where the name says what was meant: a SciPy test returns the statistic first
+and the p value second; ``Series.corr`` returns no p value at all; ``zscore`` should leave missing values out.
 """
 
 from __future__ import annotations
@@ -12,8 +10,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, from_edits, from_text
-from jupyter_codeagent.agent.source import Edit, add_argument, called_name, is_on, span, text_of
+from jupyter_codeagent.agent.rules.rule import Program, from_edits
+from jupyter_codeagent.agent.source import Edit, add_argument, called_name, span, text_of
 
 TESTS = frozenset({
     "ttest_ind", "ttest_rel", "ttest_1samp", "ks_2samp", "kstest", "ks_1samp", "shapiro", "normaltest",
@@ -22,16 +20,10 @@ TESTS = frozenset({
 })  # fmt: skip
 """Functions of `scipy.stats` whose result unpacks into statistic and p value."""
 _P_VALUE = re.compile(r"^p$|^p_?val|pvalue|p_value", re.IGNORECASE)
-_JUDGEMENT = re.compile(
-    r"^(?:is|has|are)(?:_|(?-i:[A-Z]))|^(?:signific|normal|reject|decision|conclusion|differen)[a-z]*$",
-    re.IGNORECASE,
-)
-"""Not ``stat_normal`` nor ``t_difference``: the statistic of a test of that."""
 _POPULATION = re.compile(r"\bpopulation(?:'s)? (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
 _SAMPLE = re.compile(r"\bsample (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
 _NO_DDOF = re.compile(r"population|\bewm\(|^(?=[^\n]*\bstats\.\w+\()[^\n]*\)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 """A column of people, and what takes no `ddof`: weighted windows, distributions of SciPy."""
-_ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 
 @from_edits
@@ -69,39 +61,6 @@ def p_value_second(program: Program) -> Iterator[tuple[Edit, str]]:
                 yield Edit(start=start, end=end, text=text), note
 
 
-@from_text
-def statistic_as_judgement(program: Program) -> str:
-    """``is_normal, p = shapiro(…)``: what to do where a statistic stands under the name of a judgement; else empty.
-
-    What follows from the p value is not certain, so that this is told and not corrected.
-    """
-    for node in ast.walk(program.tree):
-        match node:
-            case ast.Assign(
-                targets=[ast.Tuple(elts=[ast.Name(id=first), ast.Name()])], value=ast.Call() as call
-            ) if called_name(call)[1] in TESTS and _JUDGEMENT.search(first):
-                return f"{first} is the test statistic, not the judgement. Set it afterwards, from the p value."
-    return ""
-
-
-@from_edits
-def root_of_mse(program: Program) -> Iterator[tuple[Edit, str]]:
-    """``rmse = mean_squared_error(…)`` where nothing takes the root of it afterwards."""
-    tree, code = program.tree, program.code
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if (
-                called_name(call)[1] == "mean_squared_error" and _ROOT.search(name) and not _root_of(tree, name)
-            ):
-                if any(keyword.arg == "squared" for keyword in call.keywords):
-                    continue
-                _, end = span(code, call)
-                yield (
-                    Edit(start=end, end=end, text=" ** 0.5"),
-                    f"{name} is now the square root of mean_squared_error",
-                )
-
-
 @from_edits
 def p_value_of_correlation(program: Program) -> Iterator[tuple[Edit, str]]:
     """``p_value = x.corr(y)`` and ``x.corr(y).pvalue``: the correlation is under the name of its p value."""
@@ -117,29 +76,6 @@ def p_value_of_correlation(program: Program) -> Iterator[tuple[Edit, str]]:
         if (test := _correlation_test(call, code)) is not None:
             start, end = span(code, meant)
             yield Edit(start=start, end=end, text=f"{test}.pvalue"), "`corr()` returns no p value; used scipy.stats"
-
-
-def counts_for_chi2(program: Program) -> Fix | None:
-    """``chi2_contingency(df[["a", "b"]])``: the test takes counts, and refuses the rows that are to be counted.
-
-    Asked after its error, because two columns may as well hold counts.
-    """
-    code, edits = program.code, list[Edit]()
-    for node in ast.walk(program.tree):
-        match node:
-            case ast.Call(
-                args=[
-                    ast.Subscript(
-                        value=ast.Name(id=frame),
-                        slice=ast.List(elts=[ast.Constant(value=str(first)), ast.Constant(value=str(second))]),
-                    ) as rows,
-                    *_,
-                ]
-            ) if called_name(node)[1] == "chi2_contingency" and is_on(node, program.error.line):
-                start, end = span(code, rows)
-                counts = f"pd.crosstab({frame}[{first!r}], {frame}[{second!r}])"
-                edits.append(Edit(start=start, end=end, text=counts))
-    return edited(program, edits, "chi2_contingency needs counts; used pd.crosstab", imports=True)
 
 
 @from_edits
@@ -174,35 +110,3 @@ def _correlation_test(call: ast.Call, code: str) -> str | None:
                 test = "spearmanr" if name == "spearman" else "kendalltau"
                 return f"stats.{test}({x}, {y}, nan_policy='omit')"
     return None
-
-
-@from_edits
-def leave_missing_out(program: Program) -> list[tuple[Edit, str]]:
-    """Have the tests of SciPy leave missing values out, after a result that looks wrong."""
-    tree, code, found = program.tree, program.code, []
-    if not program.issue:
-        return []
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or called_name(node)[1] not in TESTS - {"pearsonr", "ks_1samp"}:
-            continue
-        if not any(keyword.arg in ("nan_policy", None) for keyword in node.keywords):
-            note = f"{called_name(node)[1]} now ignores missing values"
-            found.append((add_argument(code, node, "nan_policy='omit'"), note))
-    return found
-
-
-def _root_of(tree: ast.Module, name: str) -> bool:
-    """Whether the code takes a root of the variable itself."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(args=[ast.Name(id=found), *_]) if found == name and called_name(node)[1] in (
-                "sqrt",
-                "pow",
-            ):
-                return True
-            case (
-                ast.BinOp(left=ast.Name(id=found), op=ast.Pow())
-                | ast.AugAssign(target=ast.Name(id=found), op=ast.Pow())
-            ) if found == name:
-                return True
-    return False

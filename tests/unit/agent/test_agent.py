@@ -446,12 +446,11 @@ PLOTTED = "import matplotlib.pyplot as plt\n\nplt.plot(x, y);"
 
 def test_a_chart_that_is_doubted_in_the_last_step_is_the_result_too() -> None:
     chart: DisplayOutput = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo="}, "metadata": {}}
-    drawn = ExecutionResult(status="ok", outputs=(chart,))
+    drawn = ExecutionResult(status="ok", outputs=(chart, *shown("[]").outputs))
     runner = RunnerDouble({"print(9)": failed("TypeError", "bad"), PLOTTED: drawn})
-    asked = new_run(prompt="Scatter plot with the least squares line", max_steps=2)
-    run = ask([code("print(9)"), code("plt.plot(x, y)")], runner, run=asked)
-    assert (run.status, run.outputs) == ("ok", (chart,))
-    assert any("The line was not fitted" in note for note in run.notes)
+    run = ask([code("print(9)"), code("plt.plot(x, y)")], runner, run=new_run(max_steps=2))
+    assert (run.status, run.outputs) == ("ok", drawn.outputs)
+    assert any("The result is empty" in note for note in run.notes)
 
 
 def test_a_last_step_that_shows_nothing_is_no_result() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rule_calls import said
 
-from jupyter_codeagent.agent.rules.groups import forgotten_group, one_for_all, one_number
+from jupyter_codeagent.agent.rules.groups import forgotten_group, one_number
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 YIELDS = NamespaceEntry(
@@ -34,34 +34,6 @@ def test_a_group_that_was_asked_for_and_is_not_in_the_code_is_told(prompt: str, 
     told = said(forgotten_group, code, prompt, [YIELDS])
     assert bool(told) == bool(label)
     assert label in told
-
-
-PROMPT = "What is the mean mass of each species, and how many birds of each were weighed?"
-MEANS = "# 1. mean mass of each species\nmeans = df.groupby('species')['mass'].mean()\n"
-KINDS = [NamespaceEntry(name="means", type_name="Series"), NamespaceEntry(name="n", type_name="int64")]
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        (f"{MEANS}# 2. how many birds of each\nn = df['mass'].count()\nprint(n)", True),
-        (f"{MEANS}# 2. how many birds of each\nmeans = df.groupby('species')['mass'].count()", False),
-        (f"{MEANS}# 2. how many birds of each\nn = 3\nm = 4\nprint(n, m)", False),
-        (f"{MEANS}# 2. how many birds of each\nfor s, d in df.groupby('species'):\n    n = len(d)", False),
-        (f"{MEANS}n = df['mass'].count()", False),
-        (f"{MEANS}# 3. how many in all\nn = df['mass'].count()", False),
-    ],
-)
-def test_one_number_for_a_part_that_asks_for_each_is_told(code: str, told: bool) -> None:
-    assert ("Part 2 asks for each, and n is one number for all" in said(one_for_all, code, PROMPT, KINDS)) is told
-
-
-def test_one_number_for_a_part_that_asks_for_one_is_right() -> None:
-    code = f"{MEANS}# 2. how many birds were weighed\nn = df['mass'].count()"
-    assert (
-        said(one_for_all, code, "What is the mean mass of each species, and how many birds were weighed?", KINDS)
-        == ""
-    )
 
 
 RAIN = NamespaceEntry(

@@ -115,32 +115,8 @@ def test_an_error_gets_the_hint(code: str, hint: str) -> None:
     assert hint in hint_of(error, namespace)
 
 
-@pytest.mark.parametrize(
-    ("source", "hint"),
-    [
-        (
-            "x = flights.merge(weather, on=['origin', 'day'])",
-            "the join multiplies rows: join on all columns that tell rows apart; both have 'origin', 'day', 'hour'",
-        ),
-        ("x = late.merge(y, on='day')", "the join multiplies rows: join on all columns that tell rows apart"),
-        ("x = np.zeros((10**9, 90))", ""),
-    ],
-)
-def test_a_join_that_ends_in_memory_is_told_the_columns_that_both_tables_have(source: str, hint: str) -> None:
-    entries = [
-        NamespaceEntry(name="flights", type_name="DataFrame", columns=("flight", "hour", "day", "origin")),
-        NamespaceEntry(name="weather", type_name="DataFrame", columns=("origin", "day", "hour", "temp")),
-    ]
-    error = ExecutionError(ename="MemoryError", evalue="Unable to allocate 552. MiB", line=1, source=source)
-    assert hint_of(error, entries[::-1]) == hint
-
-
 def test_an_unknown_error_gets_no_hint() -> None:
     assert hint_of(ExecutionError(ename="ZeroDivisionError", evalue="division by zero"), ()) == ""
-
-
-def test_a_syntax_error_asks_for_the_whole_program() -> None:
-    assert "whole program" in hint_of(ExecutionError(ename="SyntaxError", evalue="invalid syntax"), ())
 
 
 @pytest.mark.parametrize(
@@ -149,12 +125,6 @@ def test_a_syntax_error_asks_for_the_whole_program() -> None:
         "x = flights['Dep Delay'].mean()",
         'x = flights.groupby("Carrier")["dep_delay"].mean()',
         "x = flights.DepDelay.mean()",
-        "x = Counter(flights['carrier'])",
-        "x = flights.set_index('when').resample('M').size()",
-        "x = flights.groupby(pd.Grouper(key='when', freq='2M'))['flight'].sum()",
-        "x = flights.drop(columns='when').mean()",
-        "x = (flights\n     .drop(columns='when')\n     .groupby('carrier')\n     .mean())",
-        "x = flights.drop(columns='when').corr()",
         "x = flights.groupby('carrier')['Dep Delay'].mean()",
         "x = flights.groupby('carrier')[['Dep Delay', 'Flight']].mean()",
         "x = flights.groupby('carrier').agg({'Dep Delay': 'mean'})",
@@ -165,8 +135,7 @@ def test_a_syntax_error_asks_for_the_whole_program() -> None:
 )
 def test_a_certain_error_is_repaired_and_the_code_then_runs(code: str) -> None:
     error, namespace, _ = run(code)
-    if error is None:  # the reductions of this pandas still leave text columns out
-        pytest.skip("this pandas runs it as it is")
+    assert error is not None
     repaired = repair(code, error, namespace)
     assert repaired is not None
     assert repaired.notes

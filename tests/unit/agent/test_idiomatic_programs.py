@@ -158,11 +158,6 @@ def ran(code: str, tables: Mapping[str, Any], **names: Any) -> Cell:
 def program_of(question: str, code: str, result: ExecutionResult | None = None) -> Program:
     """Return a program as the loop gives it to the rules."""
     columns = {name: tuple(table.columns) for name, table in TABLES.items()}
-    missing = {
-        name: frozenset(repr(label) for label in table.columns[table.isna().any()])
-        for name, table in TABLES.items()
-        if isinstance(table, pd.DataFrame) and table.isna().any(axis=None)
-    }
     live = LiveNames(
         data=TYPES,
         columns=frozenset(label for labels in columns.values() for label in labels),
@@ -174,7 +169,6 @@ def program_of(question: str, code: str, result: ExecutionResult | None = None) 
         copied=tuple(TABLES),
         defined=tuple(TABLES),
         live=live,
-        incomplete=missing,
         result=result,
     )
 

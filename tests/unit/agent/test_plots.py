@@ -5,9 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from rule_calls import as_meant, said
-
-from jupyter_codeagent.agent.rules.plots import unfitted_line
+from rule_calls import as_meant
 
 FRAME = pd.DataFrame({"month": [1, 2, 1, 2], "delay": [3.0, 4.0, 5.0, 6.0], "origin": ["A", "A", "B", "B"]})
 
@@ -47,18 +45,3 @@ def test_all_is_drawn_on_one_figure(code: str, lines: int) -> None:
 )
 def test_other_charts_stay_as_they_are(code: str) -> None:
     assert as_meant(code).code == code
-
-
-@pytest.mark.parametrize(
-    ("prompt", "code", "told"),
-    [
-        ("Scatter plot plus the least squares line", "plt.plot(x.sort_values(), y.sort_values())", True),
-        ("Scatter with its regression line", "plt.plot(x, y)", True),
-        ("Draw the line of best fit", "plt.plot(x, y)", True),
-        ("Scatter plot plus the least squares line", "m, c = np.polyfit(x, y, 1)\nplt.plot(x, m * x + c)", False),
-        ("Scatter with its regression line", "sns.regplot(x=x, y=y)", False),
-        ("Draw a line per year", "plt.plot(x, y)", False),
-    ],
-)
-def test_a_fitted_line_that_was_not_fitted_is_told(prompt: str, code: str, told: bool) -> None:
-    assert ("np.polyfit" in said(unfitted_line, code, prompt)) is told

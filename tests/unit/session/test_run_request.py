@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from jupyter_codeagent.session.prompt_context import incomplete_columns, text_columns
+from jupyter_codeagent.session.prompt_context import text_columns
 from jupyter_codeagent.session.run_request import check_options
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
@@ -21,18 +20,6 @@ def test_more_candidates_than_allowed_are_refused_with_both_figures() -> None:
     with pytest.raises(UsageError, match="--candidates 4: at most 3"):
         check_options(RunOptions(candidates=4), settings)
     check_options(RunOptions(candidates=3), settings)
-
-
-def test_the_columns_with_missing_values_are_those_of_pandas_frames_as_far_as_the_model_is_told() -> None:
-    columns = {"x": [1.0, np.nan], "it's": [None, "a"], "n": [1, 2]}
-    variables = {
-        "df": pd.DataFrame(columns),
-        "full": pd.DataFrame({"n": [1]}),
-        "other": pl.DataFrame({"x": [None]}),
-    }
-    found = incomplete_columns(describe(variables, privacy="stats", mentioned=""))
-    assert found == {"df": {repr("x"), repr("it's")}}
-    assert incomplete_columns(describe(variables, privacy="schema", mentioned="")) == {}
 
 
 def test_text_columns_of_pandas_frames_are_told_with_the_call_that_reads_them() -> None:
