@@ -1,4 +1,4 @@
-"""How right it is: what the README says, with which the site begins, was measured, and has its uncertainty."""
+"""How often it is right: what the README says, with which the site begins, was measured, and has its uncertainty."""
 
 from __future__ import annotations
 
