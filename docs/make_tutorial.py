@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 DOCS = Path(__file__).parent
 QUICKSTART = DOCS.parent / "example_notebooks" / "quickstart.ipynb"
 MADE = "<!-- Written by docs/make_tutorial.py (make pictures) from example_notebooks/quickstart.ipynb. -->"
-PENDING = "A pending cell, with what it gives:"
+PENDING = "A pending cell with its result:"
 PICTURE = "tutorial.png"
 MAX_LINES = 14
 """Of one output."""
@@ -46,7 +46,7 @@ def parts(cell: NotebookNode) -> Iterator[str]:
     yield fenced("python" if is_ours else "ipython", source)
     for output in cell.outputs:
         if "image/png" in output.get("data", {}):
-            yield f"![The chart that the code has drawn]({PICTURE})"
+            yield f"![The chart that the code drew]({PICTURE})"
         else:
             yield fenced("text", shortened(str(output.get("text") or output.data.get("text/plain", ""))))
 

@@ -19,7 +19,7 @@ def test_the_tutorial_has_the_prose_and_the_cells_of_the_quickstart_in_their_ord
     assert places == sorted(places)
     prose = [part for part in wanted if not part.startswith("```")]
     left = re.sub(r"^```.*?^```$", "", PAGE, flags=re.DOTALL | re.MULTILINE)
-    for part in [*prose, PENDING, f"![The chart that the code has drawn]({PICTURE})"]:
+    for part in [*prose, PENDING, f"![The chart that the code drew]({PICTURE})"]:
         left = left.replace(part, "")
     assert left.partition("-->")[2].strip() == ""
 
@@ -40,7 +40,7 @@ def test_an_executed_notebook_becomes_a_page() -> None:
     ]
     notebook = new_notebook(cells=cells)
     assert "# One\n[more](usage.md)\n\n```ipython\n%%agent\nWhy?\n```\n\n```text\na\n" in page(notebook)
-    assert f"{PENDING}\n\n```python\nplot()\n```\n\n![The chart that the code has drawn]({PICTURE})\n" in page(
+    assert f"{PENDING}\n\n```python\nplot()\n```\n\n![The chart that the code drew]({PICTURE})\n" in page(
         notebook
     )
     assert chart(notebook) == b"ABC"
