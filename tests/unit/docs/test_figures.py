@@ -1,4 +1,4 @@
-"""How often it is right: what the README says, with which the site begins, was measured, and has its uncertainty."""
+"""How often it is right: what the README and the front page say of it was measured, and has its uncertainty."""
 
 from __future__ import annotations
 

@@ -57,7 +57,9 @@ def test_every_page_becomes_one_of_the_site_and_is_in_its_menu(site: Path) -> No
     assert menu == pages - {Path("index.html")}
 
 
-def test_the_front_page_says_what_it_is_why_it_is_safe_and_how_often_it_is_right_before_the_lists(site: Path) -> None:
+def test_the_front_page_says_what_it_is_why_it_is_safe_and_how_often_it_is_right_before_the_lists(
+    site: Path,
+) -> None:
     text = (site / "index.html").read_text(encoding="utf-8")
     titles = re.findall(r"<h[12]>([^<]+)<", text)
     assert titles[:4] == ["jupyter-codeagent", "Why it is safe", "How often it is right", "Get started"]

@@ -40,9 +40,7 @@ def test_an_executed_notebook_becomes_a_page() -> None:
     ]
     notebook = new_notebook(cells=cells)
     assert "# One\n[more](usage.md)\n\n```ipython\n%%agent\nWhy?\n```\n\n```text\na\n" in page(notebook)
-    assert f"{PENDING}\n\n```python\nplot()\n```\n\n![The chart that the code drew]({PICTURE})\n" in page(
-        notebook
-    )
+    assert f"{PENDING}\n\n```python\nplot()\n```\n\n![The chart that the code drew]({PICTURE})\n" in page(notebook)
     assert chart(notebook) == b"ABC"
 
 
