@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.notebook.outputs import clean_markdown, clean_output, clean_text, plain_text
+from jupyter_codeagent.notebook.outputs.nesting import is_cheap_to_parse
 from jupyter_codeagent.types.sandbox import Output
 
 
@@ -183,6 +184,16 @@ def test_html_that_is_nested_to_hang_the_parser_is_dropped_at_once(bomb: str) ->
 
     assert data == {"text/plain": "words"} or len(data["text/html"]) < 3_000_000
     assert time.perf_counter() - started < 5
+
+
+def test_html_whose_formatting_is_opened_again_in_every_paragraph_is_dropped_before_it_is_parsed() -> None:
+    """190 elements that each of 40,000 paragraphs closes and opens again made millions, and took gigabytes."""
+    opened = "".join(f"<b title='{n}'>" for n in range(190))
+    bomb = f"<p>{opened}{'<p>x</p>' * 40_000}{'</b>' * 190}</p>"
+    plain = f"<p><b>{'<p>x</p>' * 40_000}</b></p>"
+    assert not is_cheap_to_parse(bomb)
+    assert is_cheap_to_parse(plain)
+    assert shown({"text/html": bomb, "text/plain": "words"})[0] == {"text/plain": "words"}
 
 
 MEGABYTE = 1 << 20
