@@ -22,6 +22,8 @@ from jupyter_codeagent.tools.databases.sizes import check_sizes
 from jupyter_codeagent.types.errors import UsageError
 
 MAX_CHARS = 20_000
+MAX_DEPTH = 200
+"""Levels of an expression: Polars ends its process at some thousands (``1+1+…``), and takes minutes at 800 ANDs."""
 DIALECTS = {
     "postgresql": "postgres",
     "mysql": "mysql",
@@ -182,6 +184,7 @@ def checked(sql: str, dialect: str, *, own: frozenset[str] = frozenset(), with_c
     except (SqlglotError, RecursionError) as problem:
         first = str(problem).split("\n")[0][:120]
         raise PermissionError(f"the statement cannot be read, so it is not run: {first}") from problem
+    _check_depth(nodes)
     _check_dots(words)
     _check_parts(trees, nodes, dialect)
     _check_functions(nodes, words, KNOWN[dialect] | WORDS | own | (CATALOGS if with_catalogs else frozenset()))
@@ -237,6 +240,18 @@ def _check_first_word(words: Sequence[Any], dialect: str, *, with_catalogs: bool
         raise PermissionError(f"{first.upper()} stands behind a table here: … FROM trips {written}")
     if first not in allowed:
         raise PermissionError(f"one query is allowed here, not {first[:20].upper() or 'an empty statement'}")
+
+
+def _check_depth(nodes: Sequence[Any]) -> None:
+    """Raise PermissionError for deep nesting; sqlglot reads long chains of operators without recursion."""
+    depth: dict[int, int] = {}
+    for node in nodes:  # parents come first
+        depth[id(node)] = depth.get(id(node.parent), 0) + 1
+    if (deepest := max(depth.values(), default=0)) > MAX_DEPTH:
+        raise PermissionError(
+            f"the statement is nested {deepest:,} levels deep; {MAX_DEPTH} are read: write x IN (1, 2, …) for many "
+            "conditions"
+        )
 
 
 def _check_dots(words: Sequence[Any]) -> None:

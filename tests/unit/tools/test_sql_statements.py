@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeagent.tools.databases.functions import KNOWN, WORDS, names_of
-from jupyter_codeagent.tools.databases.statements import MAX_CHARS, checked
+from jupyter_codeagent.tools.databases.statements import DIALECTS, MAX_CHARS, MAX_DEPTH, checked
 
 BOTH = pytest.mark.parametrize("dialect", ["postgresql", "mysql", "mariadb"])
 
@@ -59,6 +59,17 @@ def test_tables_and_words_are_told_as_the_server_compares_them() -> None:
 def test_what_is_no_single_query_of_known_parts_is_refused(dialect: str, sql: str) -> None:
     with pytest.raises(PermissionError):
         checked(sql, dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(("joined", "terms"), [(" + ", "1"), (" AND ", "a = 1"), (" || ", "'a'")])
+def test_long_chains_of_operators_are_refused_before_a_database_reads_them(
+    dialect: str, joined: str, terms: str
+) -> None:
+    """Polars ended its process at `1+1+…` with 5,500 terms, and ran on for minutes at 800 conditions."""
+    assert checked(f"SELECT {joined.join([terms] * (MAX_DEPTH - 20))} AS x FROM t", dialect).text
+    with pytest.raises(PermissionError, match=f"{MAX_DEPTH} are read"):
+        checked(f"SELECT {joined.join([terms] * (MAX_DEPTH + 20))} AS x FROM t", dialect)
 
 
 def test_strings_with_a_prefix_are_refused_where_servers_read_them_in_their_own_ways() -> None:
