@@ -12,8 +12,8 @@ from jupyter_codeagent.frontend.client_messages import ChatAnswer
 from jupyter_codeagent.variables.text import visible
 
 MAX_OUTPUT_CHARS = 6000
-_MARKUP = re.compile(r"(?<!`)(`[\w%. =]+`)(?!`)|([\\`*_\[\]<>#|~$&@!])")
-"""A command between backticks, which displays the same as code or not; else what may begin markup or a mention."""
+_MARKUP = re.compile(r"(?<!`)(`[\w%. =]+`)(?!`)|([\\`*_\[\]<>#|~$&@!]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+"""A command between backticks, which displays the same as code or not; else what may begin markup or a link."""
 
 
 def answer_markdown(answer: ChatAnswer, notebook: str) -> str:

@@ -34,6 +34,7 @@ HOSTILE = (
     "\\`<b>x</b>`",
     "a\n# title",
     "*bold* _x_ ~~y~~ | $x$ @Claude",
+    "https://evil.example and WWW.evil.example",
 )
 
 
@@ -46,6 +47,11 @@ def displayed(markdown: str) -> tuple[str, set[str]]:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_line_is_displayed_as_it_is_whatever_is_in_it(text: str) -> None:
     assert displayed(plain(text)) == (" ".join(text.split()), set())
+
+
+def test_an_address_in_a_line_is_no_link() -> None:
+    """Chats make links of bare addresses: `https://…`, `www.…`."""
+    assert plain("see HTTPS://evil.example, www.evil.example") == r"see HTTPS\://evil.example, www\.evil.example"
 
 
 def test_a_command_of_ours_is_displayed_as_code() -> None:
