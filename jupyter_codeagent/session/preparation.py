@@ -346,6 +346,8 @@ class RunPreparation:
             raise VariableError(f"{name!r} is a database, which is asked in the kernel alone")
         for name in selection.databases:
             check_switched_on(settings, "tools", f"Asking {name}")
+            if why := live.reason_not_to_query(name):
+                raise VariableError(f"{name!r} cannot be queried: {why}.")
         databases = self.tools.databases.find_all(
             {name: (variables[name], labels) for name, labels in selection.databases.items()}
         )

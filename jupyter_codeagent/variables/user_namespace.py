@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
@@ -48,6 +49,11 @@ class LiveVariables:
     hidden: HiddenParts = NOTHING_HIDDEN
     """What must not be inside these values either."""
 
+    def reason_not_to_query(self, name: str) -> str:
+        """Return why code may not query this variable in place; empty if it may."""
+        value = self.values[name]
+        return _checked(partial(self.hidden.refusal, value), value)
+
 
 class UserNamespace:
     """The user's variables, read and bound on the main thread only, unless a method says otherwise."""
@@ -79,7 +85,7 @@ class UserNamespace:
             except NotNarrowableError as problem:
                 withheld[name] = str(problem)
                 continue
-            if why := _reason_to_withhold(hidden, value):
+            if why := _checked(hidden.reason_to_withhold, value):
                 withheld[name] = why
                 continue
             values[name], own[name] = narrowed, labels
@@ -192,10 +198,10 @@ class UserNamespace:
         self._shell.run_cell(code, store_history=True)
 
 
-def _reason_to_withhold(hidden: HiddenParts, value: object) -> str:
+def _checked(find_reason: Callable[[object], str], value: object) -> str:
     """Return why nothing of this value is shared; empty if it is. A value that cannot be checked is withheld."""
     try:
-        return hidden.reason_to_withhold(value)
+        return find_reason(value)
     except Exception as problem:  # noqa: BLE001 - labels and attributes are the user's, and may raise anything
         return f"it cannot be checked whether it holds something hidden ({type(problem).__name__})"
 

@@ -93,6 +93,11 @@ def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_
     assert any(note.startswith("asked lazy: 1 query, 2 rows in ") for note in run["notes"]), run["notes"]
     assert "email" not in json.dumps(model_server.requests)
     assert "Oslo,2.5\nRome,2.0" in kernel.run(OF_LAZY).text
+    kernel.run("people = pl.DataFrame({'city': ['Oslo'], 'wage': [71234]})")
+    kernel.run("paid = people.lazy().with_columns(pl.col('wage').map_batches(lambda n: n))")
+    kernel.run("%agent hide people[wage]")
+    refused = kernel.ask("Mean wage?", "--new --vars paid").error
+    assert "'paid' cannot be queried: it is a polars LazyFrame of 'wage', which is hidden in 'people'" in refused
     model_server.script(code('print(duck.sql("SELECT email FROM trips").df())'), code("print(1)"))
     run = record(kernel, "Which mails?", "--new --vars 'duck[trips.city,trips.n]'")
     error = run["steps"][0]["result"]["error"]

@@ -7,6 +7,7 @@ name a column that is hidden in any variable. Nothing is run or computed to find
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import warnings
@@ -26,6 +27,7 @@ from jupyter_codeagent.variables.type_names import (
     PANDAS_FRAME,
     PANDAS_INDEX,
     PANDAS_SERIES,
+    POLARS_EXPRESSION,
     POLARS_FRAME,
     POLARS_LAZY_FRAME,
     POLARS_SERIES,
@@ -74,15 +76,18 @@ class HiddenParts:
             holds = "is" if value is whole else "holds"
             return f"it {holds} a {kind} of {label!r}, which is hidden in {self.labels[label]!r}"
         if named is _of_lazy_frame:
-            for labels in map(frozenset, _plan_schemas(value)):
+            for labels in map(frozenset, _plan_schemas(_plan_of(value))):
                 if labels in self.frames:
                     return f"its plan holds a frame like {self.frames[labels]!r}, which is hidden"
         return ""
 
     def reason_to_withhold(self, value: object) -> str:
-        """Return why a variable is not shared; empty if it is. Lazy plans are checked when they are copied."""
-        is_lazy = lookup_by_type(value, _NAMED) is _of_lazy_frame
-        return "" if is_lazy else self.refusal(value, value)
+        """Return why a variable is not shared; empty if it is.
+
+        Lazy plans and expressions are checked when they are copied or queried: reading one serializes its data.
+        """
+        is_plan = lookup_by_type(value, _NAMED) in (_of_lazy_frame, _of_expression)
+        return "" if is_plan else self.refusal(value, value)
 
     def __bool__(self) -> bool:
         return bool(self.names or self.labels)
@@ -157,8 +162,13 @@ def _of_data_array(array: Any) -> list[object]:
 
 
 def _of_lazy_frame(lazy: Any) -> list[object]:
-    """Return the labels of frames in memory that the plan holds; labels of its files do not count."""
-    return [label for labels in _plan_schemas(lazy) for label in labels]
+    """Return the labels of frames and Series in memory that the plan holds; labels of its files do not count."""
+    return [label for labels in _plan_schemas(_plan_of(lazy)) for label in labels]
+
+
+def _of_expression(expression: Any) -> list[object]:
+    """Return the names of the Series that stand in it as literals: ``pl.col("a").is_in(people["wage"])``."""
+    return [label for labels in _plan_schemas(_plan_of(expression.meta)) for label in labels]
 
 
 def _of_columns(value: Any) -> list[object]:
@@ -170,10 +180,16 @@ def _of_figure(figure: Any) -> list[object]:
     return []
 
 
-def _plan_schemas(lazy: Any) -> list[list[str]]:
+def _plan_of(lazy: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the format is deprecated, since it differs between versions of polars
-        plan = json.loads(lazy.serialize(format="json"))
+        return json.loads(lazy.serialize(format="json"))
+
+
+def _plan_schemas(plan: Any) -> list[list[str]]:
+    """Return the labels of each frame and each Series in memory that a plan of polars holds."""
+    import polars as pl
+
     found: list[list[str]] = []
     waiting = [plan]
     while waiting:
@@ -182,6 +198,9 @@ def _plan_schemas(lazy: Any) -> list[list[str]]:
             scan = node.get("DataFrameScan")
             if isinstance(scan, dict):
                 found.append(list(scan["schema"]["fields"]))
+            literal = node.get("Literal")
+            if isinstance(literal, dict) and "Series" in literal:
+                found.append(pl.read_ipc_stream(io.BytesIO(bytes(literal["Series"])), n_rows=0).columns)
             waiting.extend(part for kind, part in node.items() if kind != "DataFrameScan")
         elif isinstance(node, list) and not (node and isinstance(node[0], int)):
             waiting.extend(node)
@@ -202,6 +221,7 @@ _NAMED: dict[str, Callable[[Any], list[object]]] = {
     "pandas.core.groupby.groupby.BaseGroupBy": _of_grouping,
     POLARS_SERIES: lambda series: [series.name],
     POLARS_LAZY_FRAME: _of_lazy_frame,
+    POLARS_EXPRESSION: _of_expression,
     XARRAY_DATASET: _of_dataset,
     XARRAY_ARRAY: _of_data_array,
     "sklearn.base.BaseEstimator": _of_estimator,

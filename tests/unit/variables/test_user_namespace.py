@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pandas as pd
+import polars as pl
 import pytest
 
 from jupyter_codeagent.variables.user_namespace import UserNamespace
@@ -71,6 +72,31 @@ def test_what_holds_a_hidden_frame_is_hidden_as_a_whole_with_the_reason(
     assert "box" not in found.values
     assert "free" in found.values
     assert "holds a variable" in found.withheld["box"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda people: people.lazy().with_columns(pl.col("n").map_batches(lambda n: n)),
+        lambda people: pl.LazyFrame({"a": [1, 2]}).with_columns(pl.lit(people["wage"]).alias("m")),
+        lambda people: pl.LazyFrame({"a": [1, 2]}).filter(pl.col("a").is_in(people["wage"])),
+        lambda people: pl.lit(people["wage"]),
+        lambda people: pl.when(pl.col("a") > 1).then(pl.lit(people["wage"])),
+    ],
+)
+def test_a_plan_that_holds_a_hidden_column_is_neither_copied_nor_queried(make: Callable[[Any], Any]) -> None:
+    people = pl.DataFrame({"n": [1, 2], "wage": [71234, 71235]})
+    found = live({"people": people, "plan": make(people)}).variables({}, {"people": frozenset({"wage"})})
+    plan = found.values["plan"]
+    assert "of 'wage', which is hidden in 'people'" in found.hidden.refusal(plan, plan)
+    assert "of 'wage', which is hidden in 'people'" in found.reason_not_to_query("plan")
+
+
+def test_a_plan_of_other_columns_is_shared_while_one_is_hidden() -> None:
+    people = pl.DataFrame({"n": [1, 2], "wage": [71234, 71235]})
+    plan = people.select("n").lazy().filter(pl.col("n").is_in([1]) & pl.col("n").is_in(people["n"]))
+    found = live({"people": people, "plan": plan}).variables({}, {"people": frozenset({"wage"})})
+    assert found.reason_not_to_query("plan") == ""
 
 
 def test_a_very_wide_variable_does_not_hide_the_columns_of_those_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
