@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
 from jupyter_codeagent.agent.rules.rule import Program, from_text
+from jupyter_codeagent.agent.source import used_names
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import stemmed
 
@@ -47,7 +48,7 @@ _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 @from_text
 def forgotten_group(program: Program) -> str:
     """Report that ``mean yield per site`` is asked for and the code does not name the column ``site``."""
-    prompt, code, namespace = program.prompt, program.code, program.namespace
+    prompt, code, namespace = program.prompt, program.code, _used(program)
     if _spelled_out(prompt, code, frozenset(label for entry in namespace for label in entry.columns)):
         return ""
     for word, label, is_rate in _asked_for_each(prompt, namespace):
@@ -66,7 +67,7 @@ def one_number(program: Program) -> str:
 
     Not where one number can be the answer: *which month*, *the highest mean per month*.
     """
-    prompt, code, namespace = program.prompt, program.code, program.namespace
+    prompt, code, namespace = program.prompt, program.code, _used(program)
     if _ONE_OF_MANY.search(prompt) or len(_FIGURE.findall(program.output)) != 1:
         return ""
     for word, label, is_rate in _asked_for_each(prompt, namespace):
@@ -74,6 +75,12 @@ def one_number(program: Program) -> str:
         if is_grouped or (is_rate and word.lower() in _PERIODS and not _OVER_TIME.search(prompt)):
             return f"The task asks for each {word}, and one number was shown for all: show the groups."
     return ""
+
+
+def _used(program: Program) -> list[NamespaceEntry]:
+    """Return the variables that the code reads: what others have, it need not group by."""
+    used = used_names(program.tree)
+    return [entry for entry in program.namespace if entry.name in used]
 
 
 def _asked_for_each(prompt: str, namespace: Sequence[NamespaceEntry]) -> Iterator[tuple[str, str, bool]]:

@@ -36,6 +36,14 @@ def test_a_group_that_was_asked_for_and_is_not_in_the_code_is_told(prompt: str, 
     assert label in told
 
 
+def test_a_column_of_a_table_that_the_code_does_not_read_is_not_missed() -> None:
+    flights = NamespaceEntry(name="flights", type_name="DataFrame", columns=("month", "delay"))
+    orders = NamespaceEntry(name="orders", type_name="DataFrame", columns=("date", "amount"))
+    code = "orders.groupby(orders['date'].str[3:5]).size()"
+    assert said(forgotten_group, code, "Orders per month", [flights, orders]) == ""
+    assert said(forgotten_group, "flights.shape", "Flights per month", [flights, orders]) != ""
+
+
 RAIN = NamespaceEntry(
     name="rain", type_name="DataFrame", columns=("date", "mm"), dtypes=("datetime64[ns]", "float64")
 )
