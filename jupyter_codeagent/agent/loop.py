@@ -5,6 +5,7 @@ Knows only protocols and text; does no I/O of its own.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from jupyter_codeagent.agent.repair_loop import execute, run_again
 from jupyter_codeagent.agent.reply.own_words import own_words, words_instead
 from jupyter_codeagent.agent.run_facts import has_warning, repeats, repetitions
 from jupyter_codeagent.types.approvals import Decision
+from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.tagged_text import TaggedText
@@ -61,6 +63,8 @@ async def continue_run(run: AgentRun, step: Step, deps: LoopDependencies) -> Age
             return end_run(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and _is_accepted(run, step, warned=warned):
             return await finish(run, step, deps, calls=calls)
+        if missing := _missing_charts(step, run.request.charts):
+            return end_run(run, "failed", missing)
         if words := words_instead(run.steps):
             return end_run(run, "failed", f"The model wrote no code. {await _quoted(words, deps)}")
         if repetitions(run.steps) > 1:
@@ -94,6 +98,16 @@ async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
     if last.result is not None and last.result.reason:  # a limit: no other model helps
         return end_run(run, "failed", f"{why} {problem}")
     return end_run(run, "failed", f"{why} {problem.rstrip('.')}. {WHAT_HELPS}")
+
+
+def _missing_charts(step: Step, charts: ChartLibrary) -> str:
+    """Return what to do where the library that charts are drawn with is not installed; no other code helps."""
+    error = step.result.error if step.result is not None else None
+    if error is None or re.search(rf"No module named '{charts}\b", error.evalue) is None:
+        return ""
+    return (
+        f"Charts need {charts}, which is not installed in this kernel: run `%pip install {charts}`, then ask again."
+    )
 
 
 async def _quoted(words: str, deps: LoopDependencies) -> str:

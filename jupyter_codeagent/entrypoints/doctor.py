@@ -110,6 +110,13 @@ def check_packages() -> Check:
             text=f"{versions_text()}; neither pandas nor polars, so there are no tables to ask about",
             help=("pip install pandas",),
         )
+    if not version_of("matplotlib"):
+        return Check(
+            name="packages",
+            state="note",
+            text=f"{versions_text()}; no matplotlib, which charts are drawn with",
+            help=("pip install matplotlib",),
+        )
     return Check(name="packages", state="ok", text=versions_text())
 
 

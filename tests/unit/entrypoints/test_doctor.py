@@ -51,8 +51,11 @@ def test_packages_that_do_not_fit_are_named_with_the_command_that_mends_them(
     assert check.help[0].startswith("pip install 'ipykernel<8,>=7.0' 'nh3>=0.3' ")
 
 
-def test_without_a_library_of_tables_a_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_library_of_tables_or_of_charts_a_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.check_packages().state == "ok"
+    monkeypatch.setattr(doctor, "version_of", {"pandas": "3.1.1"}.get)
+    check = doctor.check_packages()
+    assert (check.state, check.help) == ("note", ("pip install matplotlib",))
     monkeypatch.setattr(doctor, "version_of", lambda _: "")
     check = doctor.check_packages()
     assert (check.state, check.help) == ("note", ("pip install pandas",))
