@@ -20,6 +20,7 @@ from jupyter_codeagent.agent.feedback import hidden_columns_hint, mask_for, repl
 from jupyter_codeagent.agent.model_step import context_window
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.context_window import fit_messages
+from jupyter_codeagent.agent.prompt.hidden_columns import asked_hidden
 from jupyter_codeagent.agent.prompt.observe import SEARCHED_CHARS, observation, observe
 from jupyter_codeagent.agent.verdict.assumptions import find_assumptions
 from jupyter_codeagent.agent.verdict.signals import signals_of
@@ -39,7 +40,9 @@ async def finish(run: AgentRun, step: Step, deps: LoopDependencies, *, calls: in
     """
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
-    run = replace(with_result(run, step), written=step.written, notes=(*run.notes, *notes))
+    run = replace(
+        with_result(run, step, hidden=_asked_hidden(run, deps)), written=step.written, notes=(*run.notes, *notes)
+    )
     may_send_result = run.request.privacy != "schema"  # the result is made of the data
     wants_words = displays_text(run.outputs) and not is_self_explanatory(run.outputs, run.request.prompt)
     # A sentence would make a doubtful figure look right.
@@ -49,8 +52,18 @@ async def finish(run: AgentRun, step: Step, deps: LoopDependencies, *, calls: in
     return end_run(run, "ok")
 
 
-def with_result(run: AgentRun, step: Step) -> AgentRun:
-    """Return the run with what its kept step displayed and did to the rows, and with the verdict on it."""
+def _asked_hidden(run: AgentRun, deps: LoopDependencies) -> str:
+    """Return the hidden columns that an earlier attempt asked for."""
+    errors = (step.result.error for step in run.steps if step.result is not None)
+    found = (asked_hidden(error, deps.hidden_columns) for error in errors if error is not None)
+    return next(filter(None, found), "")
+
+
+def with_result(run: AgentRun, step: Step, *, hidden: str = "") -> AgentRun:
+    """Return the run with what its kept step displayed and did to the rows, and with the verdict on it.
+
+    `hidden`: the hidden columns that an earlier attempt asked for.
+    """
     assert step.result is not None
     run = replace(
         run,
@@ -60,7 +73,7 @@ def with_result(run: AgentRun, step: Step) -> AgentRun:
         not_observed=step.result.not_observed,
         assumptions=find_assumptions(step.result.operations, run.request.prompt),
     )
-    return replace(run, verdict=judge(signals_of(run, step), run.request.prompt))
+    return replace(run, verdict=judge(replace(signals_of(run, step), hidden=hidden), run.request.prompt))
 
 
 def displays_text(outputs: Sequence[Output]) -> bool:

@@ -20,6 +20,8 @@ class Signals:
     """Databases that the program asked: what happens to rows there is not counted."""
     code: str = ""
     """The program."""
+    hidden: str = ""
+    """Hidden columns that an earlier attempt asked for: ``'rating' of orders``."""
     warning: str = ""
     """What looked wrong about the result that was kept all the same."""
     replies: int = 1

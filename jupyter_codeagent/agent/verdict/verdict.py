@@ -82,6 +82,8 @@ _PICKS = re.compile(
 
 def judge(signals: Signals, prompt: str) -> Verdict:
     """Return the verdict on the result of a run."""
+    if signals.hidden:
+        return Verdict(level="doubtful", reason=f"answered without {signals.hidden}, which you have hidden")
     if signals.warning:
         return Verdict(level="doubtful", reason=signals.warning.removeprefix(WARNING).split(". ")[0].rstrip("."))
     facts = {fact.kind: (one, fact) for one, fact in reversed(list(_facts(signals, prompt)))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +43,7 @@ def ask(
     masked_values: Sequence[str] = (),
     defined: Sequence[str] = (),
     live: LiveNames | None = None,
+    hidden_columns: Mapping[str, frozenset[str]] | None = None,
 ) -> AgentRun:
     async def values(text: str) -> Sequence[str]:
         return [value for value in masked_values if value in text]
@@ -58,6 +59,7 @@ def ask(
         window=window,
         max_tokens=max_tokens,
         masked_values=values,
+        hidden_columns=hidden_columns or {},
     )
     return asyncio.run(run_agent(run or new_run(), (), tools))
 
@@ -66,6 +68,23 @@ def test_the_first_working_code_is_the_result() -> None:
     run = ask([code("print(7)")], RunnerDouble({"print(7)": shown("7\n")}))
     assert (run.status, run.code.strip(), len(run.steps)) == ("ok", "print(7)", 1)
     assert run.outputs == shown("7\n").outputs
+
+
+def test_an_answer_without_a_hidden_column_that_the_code_wanted_is_doubtful_and_says_so() -> None:
+    runner = RunnerDouble({"print(a['rating'])": failed("KeyError", "'rating'")})
+    hidden = {"orders": frozenset({"rating", "email"})}
+    run = ask([code("print(a['rating'])"), code("print(7)")], runner, hidden_columns=hidden)
+    assert run.verdict is not None
+    assert run.verdict.level == "doubtful"
+    assert run.verdict.reason == "answered without 'rating' of orders, which you have hidden"
+
+
+def test_a_chart_without_its_library_ends_the_run_with_the_command_that_helps() -> None:
+    runner = RunnerDouble({"print(8)": failed("ModuleNotFoundError", "No module named 'matplotlib'")})
+    model = ScriptedModel([code("print(8)"), code("print(7)")])
+    run = ask([], runner, model=model)
+    assert (run.status, len(run.steps)) == ("failed", 1)
+    assert "run `%pip install matplotlib`, then ask again" in run.error
 
 
 def test_an_error_goes_back_to_the_model_and_only_the_last_code_is_offered() -> None:
