@@ -107,9 +107,9 @@ class CallDecider:
         at = f"Line {request.line} of the program" if request.line is not None else "The program"
         query = _plain_query(tool, outline)
         if tool.stub.kind == "function":
-            what, calls = f"calls your function {tool.name}{tool.stub.signature}", "calls of it"
+            what, calls = f"calls your function {tool.name}{tool.stub.signature}", "calls to it"
         else:
-            what, calls = f"asks your database {tool.name}", "queries"
+            what, calls = f"queries your database {tool.name}", "queries"
         code = CallText(text=query) if query else call_text(tool.name, outline, max_chars=PROPOSED_CHARS)
         together = f" It makes {request.together} {calls} at once." if request.together > 1 else ""
         in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""

@@ -88,7 +88,7 @@ def test_privacy_and_model_changed_in_the_panel_hold_for_the_next_question(
     assert shared_model.requests[0]["model"] == "other"
     assert "Oslo" in json.dumps(shared_model.requests[0]["messages"])
     panel.get_by_role("combobox", name="Privacy").select_option("schema")
-    panel.get_by_role("button", name="Keep privacy for all notebooks").click()
+    panel.get_by_role("button", name="Use privacy in all notebooks").click()
     shared_model.script(ANSWER, "x")
     notebook.run_cell(1)
     shared_model.wait_until_asked()

@@ -74,7 +74,7 @@ def test_the_history_is_searched_walked_through_compared_and_deleted_by_keyboard
     expect(panel.get_by_text(f"{RUNS} runs", exact=True)).to_be_visible()
     panel.get_by_role("button", name="Delete notebook’s runs").click()
     dialog.get_by_role("button", name="Delete").click()
-    expect(panel.get_by_text("No run matches.")).to_be_visible()
+    expect(panel.get_by_text("No runs match.")).to_be_visible()
 
 
 def seed(lab: Lab, cell_id: str) -> None:

@@ -45,7 +45,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     assert code.evaluate("node => node.scrollHeight - node.scrollTop - node.clientHeight") < 24
     # Who scrolls up stays there while more comes.
     code.evaluate("node => { node.scrollTop = 0; node.dispatchEvent(new Event('scroll')); }")
-    expect(now).to_contain_text("a second")
+    expect(now).to_contain_text("per second")
     notebook.page.wait_for_timeout(500)
     assert code.evaluate("node => node.scrollTop") == 0
     # What was copied and sent, the sandbox, the status bar, the question that waits behind.
@@ -57,7 +57,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     expect(panel).to_contain_text("Blocked (tested at startup)")
     status = notebook.page.locator(".jp-CodeAgent-statusItem button")
     expect(status).to_contain_text("Agent: running")
-    expect(panel).to_contain_text("1 more question waits its turn.")
+    expect(panel).to_contain_text("1 more question is queued.")
     panel.get_by_role("button", name="Stop this run").click()
     expect(notebook.cells.nth(1)).to_contain_text("Stopped by you")
     expect(panel.get_by_role("article", name="Run").first).to_contain_text("stopped")
@@ -73,7 +73,7 @@ def test_a_decision_is_counted_on_the_tab_and_in_the_status_bar_and_told_when_th
     panel = notebook.open_panel()
     notebook.run_all()
     expect(panel.get_by_role("group", name="Run this in the sandbox?")).to_be_visible()
-    tab = page.get_by_role("tab", name="Code agent: 1 decision waits")
+    tab = page.get_by_role("tab", name="Code agent: 1 decision waiting")
     expect(tab).to_have_attribute("data-codeagent-count", "1")
     expect(page.locator(".jp-CodeAgent-announcer")).to_have_text(
         "The code agent waits for your decision in asks.ipynb."
@@ -82,8 +82,8 @@ def test_a_decision_is_counted_on_the_tab_and_in_the_status_bar_and_told_when_th
     notebook.command("launcher:create")
     page.locator(".jp-Launcher").wait_for()
     status = page.locator(".jp-CodeAgent-statusItem button")
-    expect(status).to_have_text("1 decision waits")
-    expect(status).to_have_attribute("title", "asks.ipynb: 1 decision waits")
+    expect(status).to_have_text("1 decision waiting")
+    expect(status).to_have_attribute("title", "asks.ipynb: 1 decision waiting")
     status.press("Enter")
     expect(panel.get_by_role("group", name="Run this in the sandbox?")).to_be_visible()
     panel.get_by_role("button", name="Reject").click()

@@ -76,7 +76,7 @@ def test_a_yes_for_all_calls_of_a_function_is_asked_once(
 ) -> None:
     shared_model.script(code(PROGRAM), "no figures", code(PROGRAM.replace("rate {", "again {")), "no figures")
     notebook, _, card = asked(open_notebook, "Send the sum to each city")
-    card.get_by_label("all calls of send() in this notebook").check()
+    card.get_by_label("all calls to send() in this notebook").check()
     card.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
     notebook.run_cell(4)
@@ -91,8 +91,8 @@ def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_
     program = "print(tools.map(send, [{'to': c, 'text': 'hi'} for c in ['a', 'b', 'c']]))\nprint(send('d', 'hi'))"
     shared_model.script(code(program), code("print('gave up', *df.city)"), "no figures")
     notebook, panel, card = asked(open_notebook, "Send hi to each")
-    expect(card).to_contain_text("It makes 3 calls of it at once.")
-    expect(card.get_by_role("spinbutton", name="Calls of this function")).to_have_value("3")
+    expect(card).to_contain_text("It makes 3 calls to it at once.")
+    expect(card.get_by_role("spinbutton", name="Calls to this function")).to_have_value("3")
     card.get_by_label("this many of its calls in this run").check()
     notebook.picture("tool_calls_in_one_go")
     card.get_by_role("button", name="Approve").click()

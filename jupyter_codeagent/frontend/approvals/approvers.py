@@ -21,7 +21,7 @@ QUESTIONS: Mapping[ProposalKind, str] = {
     "overwrite": "Overwrite your variables?",
     "mount": "Let the sandbox read your files?",
     "call": "Call your function in YOUR kernel?",
-    "query": "Ask your database?",
+    "query": "Query your database?",
     "server": "Send your prompts to this model server?",
 }
 """Questions in English; the panel has its own, in the user's language."""
@@ -66,12 +66,12 @@ class StdinApprover:
         self._write = write
 
     async def ask(self, proposal: Proposal) -> Decision:
-        of_it = {"call": "calls of it", "query": "queries of it"}.get(proposal.kind, "")
-        number = f", a number for so many {of_it} in this run" if of_it else ""
+        of_it = {"call": "calls", "query": "queries"}.get(proposal.kind, "")
+        number = f" / the number of such {of_it} to approve in this run" if of_it else ""
 
         def question() -> str:
             self._write(question_text(proposal))
-            return input(f"Approve? [y]es / [N]o{number}, or the reason for a no: ")
+            return input(f"Approve? [y]es / [N]o{number} / a reason for rejecting: ")
 
         try:
             answer = (await self._on_main_thread(question)).strip()

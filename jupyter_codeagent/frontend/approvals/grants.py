@@ -12,7 +12,7 @@ WORDS: Mapping[GrantKind, str] = {
     "run": "further code of this notebook runs in the sandbox without asking",
     "mount": "the sandbox may read {subject}",
     "call": "code may call {subject}() without asking",
-    "query": "code may ask the database {subject} without asking you",
+    "query": "code may query the database {subject} without asking you",
     "server": "prompts may go to {subject}",
 }
 """Texts in English; the panel has its own, in the user's language."""

@@ -77,10 +77,10 @@ class Card:
         rows = min(max(proposal.code.count("\n") + 2, 3), 20)
         question = question_of(proposal)
         lines = (*question.head, *question.effects)
-        heading = "<b>The code agent asks.</b> " + "<br>".join(html.escape(line) for line in lines)
+        heading = "<b>The code agent needs your approval.</b> " + "<br>".join(html.escape(line) for line in lines)
         self._proposal = proposal
         self._code = ipywidgets.Textarea(
-            value=visible_code(proposal.code), rows=rows, layout=wide, tooltip="The code; you may change it"
+            value=visible_code(proposal.code), rows=rows, layout=wide, tooltip="Code (editable)"
         )
         self._reason = ipywidgets.Text(placeholder="Why not? (optional, sent to the model)", layout=wide)
         self._approve = ipywidgets.Button(description="Approve", tooltip="Run it")
@@ -101,7 +101,7 @@ class Card:
         """Display the card and wait for a sign that it is seen, then for the decision; None if it is not seen."""
         display_id = f"codeagent-{uuid.uuid4().hex[:12]}"
         view = {"model_id": self._box.model_id, "version_major": 2, "version_minor": 0}
-        waiting = "The code agent waits for your decision."
+        waiting = "The code agent is waiting for your decision."
         display({WIDGET_MIME: view, "text/plain": waiting}, raw=True, display_id=display_id)
         try:
             self.was_seen = self._is_seen(shell, over)

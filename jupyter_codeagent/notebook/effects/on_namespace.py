@@ -30,7 +30,7 @@ def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, 
     """
     if live is None:
         names = ", ".join(found.binds[:MAX_NAMES])
-        busy = "your kernel was busy and could not be asked which names exist"
+        busy = "your kernel was busy, so the names that exist there are unknown"
         return Effects(
             reads=_named([name for name in found.reads if not hasattr(builtins, name)], {}),
             changes=_named(found.changes, {}),
@@ -45,7 +45,7 @@ def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, 
     more = max(0, *(len(names) - MAX_NAMES for names in lists))
     return Effects(
         reads=_named([n for n in found.reads if n in live and live[n] != MODULE], live),
-        creates=_named(creates, {n: "hides Python’s own" for n in creates if hasattr(builtins, n)}),
+        creates=_named(creates, {n: "shadows a Python built-in" for n in creates if hasattr(builtins, n)}),
         overwrites=_named([n for n in found.binds if n in live], live),
         changes=_named(changes, live),
         deletes=_named([n for n in found.deletes if n in live], live),
@@ -73,7 +73,7 @@ def format_effects(effects: Effects) -> tuple[str, ...]:
     texts = (
         ("Does not exist in your kernel", ", ".join(effects.missing)),
         ("Would write or remove files", ", ".join(effects.writes)),
-        ("Cannot be told from the text", "; ".join(effects.unclear)),
+        ("Cannot be determined from the code", "; ".join(effects.unclear)),
     )
     return (*lines, *(f"{title}: {text}" for title, text in texts if text))
 

@@ -147,7 +147,7 @@ it('all at once leaves what is doubtful, and says so', () => {
   }
   decisions.acceptAll(panel);
   expect(said()).toEqual([['a', 'accepted']]);
-  expect(info.mock.calls[0][0]).toContain('One doubtful result still waits');
+  expect(info.mock.calls[0][0]).toContain('One doubtful result is still pending');
   info.mockRestore();
 });
 
@@ -238,7 +238,7 @@ describe('inserting an old run again', () => {
     expect(ids(notebook)).toEqual(['cell-0', 'r-code', 'r-answer', 'other', 's-code', 's-answer']);
   });
 
-  it('gives new ids where its cells are in the notebook already', async () => {
+  it('gives new ids where its cells are already in the notebook', async () => {
     await decisions.insertAgain(panel, cellsOf('r'), null);
     await decisions.insertAgain(panel, cellsOf('r'), null);
     expect(new Set(ids(notebook)).size).toBe(5);
@@ -366,7 +366,7 @@ describe('running a pending cell in the live kernel', () => {
   });
 
   it.each([
-    ['run_r()', 'So far it ran in the sandbox'],
+    ['run_r()', 'So far it has run in the sandbox'],
     ['another()', 'There is no record that']
   ])('says that it ran in the sandbox only if its record has this very text: %s', async (code, said) => {
     recorded = code;
@@ -375,7 +375,7 @@ describe('running a pending cell in the live kernel', () => {
     const applied = decisions.apply(panel, 'r-code');
     await vi.waitFor(() => expect(shown()).toContain('run_r()'));
     expect(shown()).toContain(said);
-    expect(shown()!.includes('So far it ran')).toBe(code === 'run_r()');
+    expect(shown()!.includes('So far it has run')).toBe(code === 'run_r()');
     await answer('jp-mod-reject');
     await applied;
   });

@@ -69,8 +69,8 @@ export class CellDecisions {
       const { trans } = this._options;
       Notification.info(
         trans._n(
-          'One doubtful result still waits: decide about it alone.',
-          '%1 doubtful results still wait: decide about each alone.',
+          'One doubtful result is still pending: decide on it separately.',
+          '%1 doubtful results are still pending: decide on each separately.',
           left
         ),
         { autoClose: 10_000 }
@@ -217,7 +217,7 @@ export class CellDecisions {
     undone.forEach(runId => this._options.sync.report(panel, runId, 'discarded'));
     this._options.sync.markReported(panel, undone);
     if (undone.length === 0) {
-      Notification.info(this._options.trans.__('There is no insertion of the code agent left to undo.'));
+      Notification.info(this._options.trans.__('The code agent has no insertion left to undo.'));
     }
   }
 

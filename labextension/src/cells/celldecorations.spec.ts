@@ -177,7 +177,7 @@ it('a pending result of a recorded run has its verdict until it is decided', asy
   records.set('r', { code: 'run_r()', verdict, operations: [] } as unknown as IRun);
   const line = (): Element | null => code.node.querySelector('.jp-CodeAgent-verdict');
   await refreshed();
-  await vi.waitFor(() => expect(line()?.textContent).toBe('Look: 1 row left out'));
+  await vi.waitFor(() => expect(line()?.textContent).toBe('Worth a look: 1 row left out'));
   setRunState(notebook, 'r', 'accepted');
   await refreshed();
   expect(line()).toBeNull();

@@ -150,7 +150,7 @@ export class CellFooters {
       buttons.push({
         text: trans.__('Fix with agent'),
         icon: buildIcon,
-        title: trans.__('Ask the agent for a corrected cell; yours stays as it is'),
+        title: trans.__('Ask the agent for a corrected cell; your own is not changed'),
         act: () => void attempt(trans, trans.__('Fix with agent'), () => actions.fix(panel, id))
       });
     }
@@ -165,7 +165,7 @@ export class CellFooters {
         {
           text: trans.__('Ask from here'),
           icon: addBelowIcon,
-          title: trans.__('Write a question that goes on from this result, whatever came after it'),
+          title: trans.__('Ask a question that continues from this result, ignoring what came after it'),
           act: () => void attempt(trans, trans.__('Ask from here'), () => actions.askFrom(panel, id))
         }
       );

@@ -50,7 +50,7 @@ export function pendingBar(
     ? [
         {
           text: trans.__('Accept & run'),
-          title: trans.__('Keep, and run the code in your kernel'),
+          title: trans.__('Keep the cells and run their code in your kernel'),
           icon: runIcon,
           act: actions.apply
         }
@@ -70,7 +70,7 @@ export function pendingBar(
       ...apply,
       {
         text: trans.__('Edit'),
-        title: trans.__('Keep this cell and change it'),
+        title: trans.__('Keep this cell and edit it'),
         icon: editIcon,
         act: actions.edit
       },
@@ -97,14 +97,14 @@ export function singleCellButtons(trans: TranslationBundle, actions: ICellBarAct
   return [
     {
       text: trans.__('Accept this cell'),
-      title: trans.__('Keep this cell; the others still wait'),
+      title: trans.__('Keep this cell; the others stay pending'),
       icon: checkIcon,
       iconOnly: true,
       act: actions.accept
     },
     {
       text: trans.__('Edit'),
-      title: trans.__('Keep this cell and change it'),
+      title: trans.__('Keep this cell and edit it'),
       icon: editIcon,
       iconOnly: true,
       act: actions.edit
@@ -164,8 +164,8 @@ function versionSwitch(
       text: trans.__('Compare'),
       title:
         index > 0
-          ? trans.__('Show it beside the version before')
-          : trans.__('Show it beside the next version'),
+          ? trans.__('Compare with the previous version')
+          : trans.__('Compare with the next version'),
       icon: copyIcon,
       iconOnly: true,
       act: compareVersions

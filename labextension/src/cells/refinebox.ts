@@ -25,13 +25,13 @@ export class RefineBox implements IDisposable {
     this._field.type = 'text';
     this._field.className = 'jp-CodeAgent-input';
     this._field.placeholder = trans.__('Refine: log scale, top 10 …');
-    this._field.title = withKeys(trans.__('What should be different? Enter replaces this result'), keys);
+    this._field.title = withKeys(trans.__('What should change? Press Enter to replace this result'), keys);
     this._field.setAttribute('aria-label', trans.__('Refine this result'));
     this._field.addEventListener('keydown', event => this._onKey(event));
     this._words.className = 'jp-CodeAgent-refineWords';
     const stop = buttonNode({
       text: trans.__('Stop'),
-      title: trans.__('Stop; the result stays as it is'),
+      title: trans.__('Stop; the result stays unchanged'),
       icon: stopIcon,
       act: () => {
         this._field.focus(); // this button goes

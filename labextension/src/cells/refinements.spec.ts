@@ -107,7 +107,7 @@ it('one at a time: Enter again asks nothing, after a failure it does', async () 
 });
 
 it.each([
-  [{ status: 'aborted' }, 'Not asked: a cell that ran before it has failed.'],
+  [{ status: 'aborted' }, 'Not asked: a cell that ran before it failed.'],
   [{ status: 'error', ename: 'x', evalue: '' }, 'The kernel reported only: x']
 ])('what the kernel answers without a run is said: %j', async (answer, said) => {
   const done = refinements.ask(panel, 'a1b2', 'top 10');
@@ -122,7 +122,7 @@ it('a kernel that is restarted meanwhile is said, as is one that does not know t
   await done;
   expect([state(), words()]).toEqual(['failed', 'Canceled']);
   await refinements.ask(panel, 'unknown', 'top 10');
-  expect(refinements.of(panel, 'unknown')?.message).toContain('does not know this result any more');
+  expect(refinements.of(panel, 'unknown')?.message).toContain('no longer has this result');
   expect(asked).toHaveLength(1);
 });
 
@@ -136,7 +136,7 @@ it('a stop before the run begins names the request; one that came too late goes 
   apply(second({ status: 'stopped' }));
   await reply({ status: 'error', ename: 'StoppedError', evalue: 'Stopped by you; no cells were inserted.' });
   await done;
-  expect([state(), words()]).toEqual(['failed', 'Stopped; the result is as it was.']);
+  expect([state(), words()]).toEqual(['failed', 'Stopped; the result is unchanged.']);
 });
 
 it('an empty line asks nothing', async () => {

@@ -88,7 +88,7 @@ export class Refinements {
     const kernel = panel.sessionContext.session?.kernel;
     const run = this._runs(panel).find(known => known.id === runId);
     if (!kernel || !run) {
-      return trans.__('The kernel does not know this result any more; ask the question again.');
+      return trans.__('The kernel no longer has this result; ask the question again.');
     }
     // A call, not the magic's line: IPython reads more into a line than it says, such as a question mark at its end.
     const code = `get_ipython().run_line_magic('agent', ${JSON.stringify(`refine ${runId} ${line}`)})`;
@@ -108,10 +108,10 @@ export class Refinements {
       return '';
     }
     if (reply.status !== 'error') {
-      return trans.__('Not asked: a cell that ran before it has failed.');
+      return trans.__('Not asked: a cell that ran before it failed.');
     }
     return reply.ename === 'StoppedError'
-      ? trans.__('Stopped; the result is as it was.')
+      ? trans.__('Stopped; the result is unchanged.')
       : reply.evalue.split('\n')[0] || trans.__('The kernel reported only: %1', reply.ename);
   }
 

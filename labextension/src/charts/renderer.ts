@@ -170,7 +170,7 @@ export class InteractiveOutput extends Panel implements IRenderMime.IRenderer {
     frame.setAttribute('sandbox', 'allow-scripts');
     frame.setAttribute('allow', '');
     frame.setAttribute('referrerpolicy', 'no-referrer');
-    frame.title = trans.__('Interactive output of the sandbox, in a closed frame');
+    frame.title = trans.__('Interactive output from the sandbox, in a closed frame');
     frame.style.height = `${height}px`;
     frame.srcdoc = page.outer;
     this._frame = frame;
@@ -211,7 +211,7 @@ export class InteractiveOutput extends Panel implements IRenderMime.IRenderer {
     const { trans } = this._services;
     this._button.textContent = this._frame
       ? trans.__('Hide')
-      : trans.__('Show interactive chart — it runs in a closed frame without network');
+      : trans.__('Show interactive chart (runs in a closed frame without network access)');
     this._button.setAttribute('aria-expanded', String(this._frame !== null));
     this._note.textContent = text;
   }

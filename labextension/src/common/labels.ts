@@ -83,7 +83,7 @@ export function entryStateLabel(trans: TranslationBundle, state: EntryState): st
     case 'done':
       return trans.__('done');
     case 'now':
-      return trans.__('under way');
+      return trans.__('in progress');
     case 'failed':
       return trans.__('failed');
     case 'stopped':
@@ -114,7 +114,7 @@ export function contentLabel(trans: TranslationBundle, kind: ContentKind): strin
     case 'error':
       return trans.__('the error of the code');
     case 'error_kind':
-      return trans.__('kind and location of the error, without its message');
+      return trans.__('type and location of the error, without its message');
     case 'doubt':
       return trans.__('what looked wrong with the result');
     case 'calls':
@@ -133,7 +133,7 @@ export function purposeLabel(trans: TranslationBundle, purpose: IModelCall['purp
     case 'program':
       return trans.__('For a program');
     case 'sentence':
-      return trans.__('For a sentence on the result');
+      return trans.__('For a sentence about the result');
     case 'text':
       return trans.__('By ask_model');
     case 'count':
@@ -169,13 +169,13 @@ export function privacyLabel(trans: TranslationBundle, privacy: Privacy): string
 export function grantLabel(trans: TranslationBundle, grant: IGrant): string {
   switch (grant.kind) {
     case 'run':
-      return trans.__('all further code of this notebook in the sandbox');
+      return trans.__('all further code from this notebook in the sandbox');
     case 'mount':
       return trans.__('reading %1 in the sandbox', grant.subject);
     case 'call':
-      return trans.__('all calls of %1() in this notebook', grant.subject);
+      return trans.__('all calls to %1() in this notebook', grant.subject);
     case 'query':
-      return trans.__('all queries of %1 in this notebook', grant.subject);
+      return trans.__('all queries to %1 in this notebook', grant.subject);
     case 'server':
       return trans.__('sending prompts to %1', grant.subject);
   }

@@ -110,7 +110,7 @@ export class HistoryActions {
     const { trans, history, runs } = this._options;
     const { total } = await history.list({ notebook, limit: 0 });
     const lost = trans.__(
-      'Cells stay in your notebooks. The record of what was sent and run is lost. Runs under way are kept.'
+      'Cells stay in your notebooks. The record of what was sent and run is lost. Runs in progress are kept.'
     );
     const asked = notebook
       ? trans._n('Delete the only run of this notebook?', 'Delete all %1 runs of this notebook?', total)
@@ -159,7 +159,7 @@ export class HistoryActions {
       throw new Error(trans.__('This run was not made in a notebook.'));
     }
     if (path.startsWith('/')) {
-      throw new Error(trans.__('The notebook %1 lies outside of the directory of this server.', path));
+      throw new Error(trans.__('The notebook %1 is outside this server’s root directory.', path));
     }
     let opened: unknown;
     try {

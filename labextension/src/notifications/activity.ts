@@ -45,9 +45,9 @@ export function statusLine(
   if (decisions > 0) {
     return {
       kind: 'decision',
-      text: trans._n('%1 decision waits', '%1 decisions wait', decisions),
+      text: trans._n('%1 decision waiting', '%1 decisions waiting', decisions),
       title: titleOf(trans, deciding, one =>
-        trans._n('%1 decision waits', '%1 decisions wait', one.decisions)
+        trans._n('%1 decision waiting', '%1 decisions waiting', one.decisions)
       ),
       kernelId: deciding[0].kernelId
     };
@@ -59,9 +59,9 @@ export function statusLine(
       kind: 'running',
       text:
         running.length > 1
-          ? trans.__('Agent: %1 runs under way', running.length)
+          ? trans.__('Agent: %1 runs in progress', running.length)
           : [trans.__('Agent: running'), seconds].filter(Boolean).join(' '),
-      title: titleOf(trans, running, () => trans.__('a run is under way')),
+      title: titleOf(trans, running, () => trans.__('a run is in progress')),
       kernelId: first.kernelId
     };
   }
@@ -95,5 +95,5 @@ export function notebookName(trans: TranslationBundle, activity: Pick<IKernelAct
 export function tabCaption(trans: TranslationBundle, decisions: number): string {
   return decisions === 0
     ? trans.__('Code agent')
-    : `${trans.__('Code agent')}: ${trans._n('%1 decision waits', '%1 decisions wait', decisions)}`;
+    : `${trans.__('Code agent')}: ${trans._n('%1 decision waiting', '%1 decisions waiting', decisions)}`;
 }

@@ -20,7 +20,7 @@ export class Announcer {
   }
 
   waits(notebook: string): void {
-    this._say(this._trans.__('The code agent waits for your decision in %1.', notebook));
+    this._say(this._trans.__('The code agent is waiting for your decision in %1.', notebook));
   }
 
   ended(run: Pick<IRun, 'status' | 'error'>, notebook: string): void {
@@ -39,9 +39,9 @@ export class Announcer {
 
 function endMessage(trans: TranslationBundle, run: Pick<IRun, 'status' | 'error'>, notebook: string): string {
   if (run.status === 'ok') {
-    return trans.__('The code agent is done in %1.', notebook);
+    return trans.__('The code agent has finished in %1.', notebook);
   }
   return run.status === 'failed'
     ? trans.__('The code agent failed in %1: %2', notebook, run.error.split('\n')[0])
-    : trans.__('The run of the code agent in %1 has ended.', notebook);
+    : trans.__('The code agent’s run in %1 has ended.', notebook);
 }

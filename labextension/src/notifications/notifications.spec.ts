@@ -59,7 +59,7 @@ function notices() {
 it('opens the panel for a decision, and counts it on its tab until it is decided', () => {
   const { models, seen } = setUp(false);
   models[0].apply(asking);
-  expect([seen.opened, ...seen.badge]).toEqual([1, 1, 'Code agent: 1 decision waits']);
+  expect([seen.opened, ...seen.badge]).toEqual([1, 1, 'Code agent: 1 decision waiting']);
   models[0].apply({ type: 'resolved', proposal_id: asking.proposals[0].id, action: 'approve' });
   expect(seen.badge).toEqual([0, 'Code agent']);
 });
@@ -111,7 +111,7 @@ it('tells the turns of a run in one live region, once each, and nothing of its p
   models[0].apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
   expect(said()).toBe('The code agent has started in a.ipynb.');
   models[0].apply({ ...asking, runs: [run({ id: 'a', status: 'waiting' })] });
-  expect(said()).toBe('The code agent waits for your decision in a.ipynb.');
+  expect(said()).toBe('The code agent is waiting for your decision in a.ipynb.');
   regions[0].textContent = 'nothing new';
   models[0].apply({ ...asking, runs: [run({ id: 'a', status: 'waiting' })] }); // the heartbeat
   expect(said()).toBe('nothing new');
@@ -137,7 +137,7 @@ describe('the status bar', () => {
     models[1].apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
     expect(button.textContent).toContain('Agent: running');
     models[1].apply({ ...asking, runs: [run({ id: 'a', status: 'waiting' })] });
-    expect(button.textContent).toBe('1 decision waits');
+    expect(button.textContent).toBe('1 decision waiting');
     expect(button.title).toContain('there.ipynb');
     button.click();
     expect(seen.activated).toEqual([notebooks[1]]);

@@ -129,7 +129,7 @@ export class Notifications {
     }
     const id = Notification.warning(
       trans.__(
-        'The code agent waits for your decision in %1.',
+        'The code agent is waiting for your decision in %1.',
         notebookName(trans, this._activityOf(connection))
       ),
       {

@@ -58,10 +58,10 @@ describe('the panel', () => {
     );
     for (const tab of ['Now', 'Context', 'History', 'Model']) {
       await press(host, tab);
-      expect(host.textContent).toContain(`No run is possible. ${problem}`);
+      expect(host.textContent).toContain(`Cannot run. ${problem}`);
     }
     await change(() => model.apply(stateMessage()));
-    expect(host.textContent).not.toContain('No run is possible');
+    expect(host.textContent).not.toContain('Cannot run');
   });
 
   it('goes to a decision that begins to wait, but not while the user types', async () => {
@@ -153,7 +153,7 @@ describe('the context', () => {
     const [services] = panelServices();
     const host = await render(<PanelView />, services);
     await press(host, 'Context');
-    expect(host.textContent).toContain('Once the agent is loaded');
+    expect(host.textContent).toContain('Load the agent in this notebook');
   });
 
   it('sends the golden share, and shows it at once', async () => {

@@ -67,7 +67,7 @@ export function PanelView(): JSX.Element {
         aria-labelledby={`jp-CodeAgent-tab-${tab}`}
         className="jp-CodeAgent-view"
       >
-        {unusable && <Problem>{trans.__('No run is possible. %1', unusable)}</Problem>}
+        {unusable && <Problem>{trans.__('Cannot run. %1', unusable)}</Problem>}
         {tab === 'now' && <Now />}
         {tab === 'context' && <ContextTab />}
         {tab === 'model' && <SettingsTab />}

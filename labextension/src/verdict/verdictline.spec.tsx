@@ -45,7 +45,7 @@ it('says that the rows are checked, not the answer', async () => {
   const checked = { ...run, verdict: { level: 'checked' as const, reason: 'nothing lost' } };
   const reason = (await drawn({ run: checked })).querySelector('.jp-CodeAgent-verdictReason');
   expect(reason?.getAttribute('title')).toBe(
-    'nothing lost. Whether the code answers your question is for you to see.'
+    'nothing lost. Check for yourself whether the code answers your question.'
   );
 });
 
@@ -60,14 +60,14 @@ it('says a right result in one word, and what was looked at on a click', async (
 it('says once what is a chip too, and asks again with the other choice', async () => {
   const asked: string[] = [];
   const host = await drawn({ onRefine: ({ refinement }) => asked.push(refinement) });
-  expect(host.textContent).toBe('Look:1 row without city left outsample variance▸ Steps of the code (1)');
+  expect(host.textContent).toBe('Worth a look:1 row without city left outsample variance▸ Steps of the code (1)');
   button(host, 'without city').click();
   expect(asked).toEqual(['keep the rows without city']);
   expect(button(host, 'sample variance')).toBeUndefined();
 });
 
 it('has the reason alone where it is brief', async () => {
-  expect((await drawn({ brief: true })).textContent).toBe('Look: 1 row without city left out (line 2)');
+  expect((await drawn({ brief: true })).textContent).toBe('Worth a look: 1 row without city left out (line 2)');
 });
 
 it('leads from a step to its line, marks the step of the line with the cursor, and shows examples as text', async () => {
@@ -85,5 +85,5 @@ it('leads from a step to its line, marks the step of the line with the cursor, a
 it('says that steps are missing', async () => {
   const host = await drawn({ run: { ...run, not_observed: 'RuntimeError: x' } });
   act(() => button(host, 'Steps of the code').click());
-  expect(host.textContent).toContain('Not all steps were observed: RuntimeError: x');
+  expect(host.textContent).toContain('Some steps were not observed: RuntimeError: x');
 });

@@ -74,7 +74,7 @@ export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
       {open && <Operations operations={operations} trans={trans} onLine={props.onLine} line={props.line} />}
       {open && level === 'checked' && <p className="jp-CodeAgent-quiet">{reason}</p>}
       {open && run.not_observed && (
-        <p className="jp-CodeAgent-quiet">{trans.__('Not all steps were observed: %1', run.not_observed)}</p>
+        <p className="jp-CodeAgent-quiet">{trans.__('Some steps were not observed: %1', run.not_observed)}</p>
       )}
     </div>
   );
@@ -82,10 +82,10 @@ export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
 
 function verdictTitle(trans: TranslationBundle, level: VerdictLevel, reason: string): string {
   return level === 'checked'
-    ? trans.__('%1. Whether the code answers your question is for you to see.', reason)
+    ? trans.__('%1. Check for yourself whether the code answers your question.', reason)
     : reason;
 }
 
 function verdictLabel(trans: TranslationBundle, level: VerdictLevel): string {
-  return { checked: trans.__('Rows checked'), look: trans.__('Look'), doubtful: trans.__('Doubtful') }[level];
+  return { checked: trans.__('Rows checked'), look: trans.__('Worth a look'), doubtful: trans.__('Doubtful') }[level];
 }

@@ -160,7 +160,7 @@ def test_created_overwritten_read_and_deleted_are_told_against_the_names_that_ex
     assert effects.creates == (
         NamedValue(name="np"),
         NamedValue(name="total"),
-        NamedValue(name="list", what="hides Python’s own"),
+        NamedValue(name="list", what="shadows a Python built-in"),
     )
     assert effects.overwrites == (NamedValue(name="df", what=DF),)
     assert effects.deletes == (NamedValue(name="old", what="list of 4"),)
@@ -266,7 +266,7 @@ def test_the_lines_for_a_terminal_say_each_kind_of_effect_in_words() -> None:
         "Would change in place (as far as can be seen): x (dict of 1)",
         "Does not exist in your kernel: s",
         "Would write or remove files: 'f'",
-        "Cannot be told from the text: it runs text as code (eval)",
+        "Cannot be determined from the code: it runs text as code (eval)",
     )
 
 

@@ -176,7 +176,7 @@ def test_who_is_asked_reads_what_the_call_is_expected_to_take_and_is_not_asked_f
     assert made == ["SELECT 1", "SELECT 3", hidden], "the second was edited"
     shown = [("query", "SELECT 1"), ("query", "SELECT 2"), ("call", f"db({hidden!r})")]
     assert [(proposal.kind, proposal.code) for proposal in people.asked] == shown
-    assert people.asked[0].note == f"Line 3 of the program asks your database db. {estimate('SELECT 1')}"
+    assert people.asked[0].note == f"Line 3 of the program queries your database db. {estimate('SELECT 1')}"
 
 
 def test_denied_is_a_permission_error_in_the_program_and_nothing_is_called() -> None:
@@ -234,7 +234,7 @@ def test_a_yes_for_several_calls_is_for_as_many_of_this_function_in_this_run() -
         ("read(3)", 37),
         ("pay(9)", 1),
     ]
-    assert "It makes 40 calls of it at once." in people.asked[0].note
+    assert "It makes 40 calls to it at once." in people.asked[0].note
 
 
 def test_what_was_called_in_this_run_is_not_called_again_when_the_program_runs_again() -> None:

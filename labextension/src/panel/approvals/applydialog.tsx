@@ -33,20 +33,20 @@ export function applyBody(
       <p>
         {ranSoFar(trans, run !== null, called)}{' '}
         {trans.__(
-          'Now it would run in your own kernel (%1), on your own variables and files, with all your rights.',
+          'Now it would run in your own kernel (%1), on your real variables and files, with all your permissions.',
           kernel
         )}
       </p>
       {called.databases && (
         <p data-kind="asks">
           {trans.__(
-            'It asks %1 again, now from your own kernel, where its queries are neither checked nor limited.',
+            'It would query %1 again, now from your own kernel, where queries are neither checked nor limited.',
             called.databases
           )}
         </p>
       )}
       {called.functions && (
-        <p data-kind="calls">{trans.__('It calls %1 again, without asking you.', called.functions)}</p>
+        <p data-kind="calls">{trans.__('It would call %1 again without asking you.', called.functions)}</p>
       )}
       <EffectsList trans={trans} effects={effects} inKernel />
       <pre tabIndex={0} aria-label={trans.__('Code that would run')}>
@@ -82,7 +82,7 @@ function ranSoFar(trans: TranslationBundle, isRecorded: boolean, called: ICalled
   }
   return called.databases || called.functions
     ? trans.__(
-        'So far it ran in the sandbox. It reached your kernel only by the queries and calls that the panel lists.'
+        'So far it has run in the sandbox. It reached your kernel only through the queries and calls that the panel lists.'
       )
-    : trans.__('So far it ran in the sandbox, on copies.');
+    : trans.__('So far it has run in the sandbox, on copies.');
 }

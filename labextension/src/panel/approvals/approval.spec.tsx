@@ -166,7 +166,7 @@ it.each([
   ['overwrite', 'Overwrite your variable?'],
   ['mount', 'Let the sandbox read your files?'],
   ['call', 'Call your function in YOUR kernel?'],
-  ['query', 'Ask your database?'],
+  ['query', 'Query your database?'],
   ['server', 'Send your prompts to this model server?']
 ] as const)('of kind %s asks: %s', async (kind, title) => {
   const { host } = await card({ kind });
@@ -182,7 +182,7 @@ it('to read files is answered for these files alone, and their paths cannot be e
   expect(host.querySelector('pre')!.textContent).toContain('/home/me/trips.parquet');
   expect(host.querySelector('.jp-CodeAgent-editor, input[type=radio], .jp-CodeAgent-effects')).toBeNull();
   await press(host, 'Approve');
-  expect(host.textContent).toContain('lasts until you take it back');
+  expect(host.textContent).toContain('lasts until you revoke it');
   expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
 });
 
@@ -201,14 +201,14 @@ it('to send prompts to a server is answered for that server alone, and its addre
   expect(host.querySelector('pre')!.textContent).toBe('https://api.example.org');
   expect(host.querySelector('.jp-CodeAgent-editor, input[type=radio], .jp-CodeAgent-effects')).toBeNull();
   await press(host, 'Approve');
-  expect(host.textContent).toContain('lasts until you take it back');
+  expect(host.textContent).toContain('lasts until you revoke it');
   expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
 });
 
 it('to run code in the sandbox says what a yes for the notebook covers', async () => {
   const { host } = await card();
   const labels = [...host.querySelectorAll('fieldset label')].map(label => label.textContent);
-  expect(labels).toEqual(['this once', 'all further code of this notebook in the sandbox']);
+  expect(labels).toEqual(['this once', 'all further code from this notebook in the sandbox']);
 });
 
 it('to call a function is answered for that function alone, and its arguments can be edited', async () => {
@@ -216,7 +216,7 @@ it('to call a function is answered for that function alone, and its arguments ca
   expect(host.querySelector('.jp-CodeAgent-editor')).not.toBeNull();
   expect(host.querySelector('.jp-CodeAgent-effects')).toBeNull();
   await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[2].click());
-  expect(host.textContent).toContain('all calls of send() in this notebook');
+  expect(host.textContent).toContain('all calls to send() in this notebook');
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
   expect(decided[0].calls).toBeUndefined();
@@ -275,12 +275,12 @@ it('runs the user’s own text, says so, asks anew what it would do, and takes i
   const effects = { ...proposal.effects!, creates: [{ name: 'mine', what: '' }] };
   const { host, decided, looked } = await card({}, { effects });
   await change(() => model.sharedModel.setSource('mine = 1'));
-  expect(host.textContent).toContain('what runs is your text');
+  expect(host.textContent).toContain('your version will run');
   await eventually(() => expect(host.querySelector('dl')!.textContent).toContain('Would createmine'));
   expect(looked).toEqual(['mine = 1']);
   await press(host, 'Your changes');
   expect(host.querySelector('.jp-CodeAgent-diff')!.textContent).toBe('- flights.head(3)\n+ mine = 1\n');
-  await press(host, 'Undo my changes');
+  await press(host, 'Revert my changes');
   expect(model.sharedModel.getSource()).toBe('flights.head(3)');
   expect(host.querySelector('dl')!.textContent).not.toContain('Would createmine');
   await change(() => model.sharedModel.setSource('mine = 2'));
@@ -315,8 +315,8 @@ it('before code runs in the user’s kernel, what it reached there from the sand
   expect(copied).not.toContain('again');
   const asked = await text([1, 2].map(() => ({ ...call, tool: 'db', kind: 'duckdb' })));
   expect(asked).not.toContain('copies');
-  expect(asked).toContain('It asks db again, now from your own kernel');
-  expect(await text([{ ...call, tool: 'weather' }])).toContain('It calls weather again, without asking you.');
+  expect(asked).toContain('It would query db again, now from your own kernel');
+  expect(await text([{ ...call, tool: 'weather' }])).toContain('It would call weather again without asking you.');
 });
 
 it('a decision tells who, when, and that the code was edited; nobody was asked by a policy', async () => {

@@ -58,7 +58,7 @@ export function Approval(props: {
             overwrite: trans.__('Overwrite your variable?'),
             mount: trans.__('Let the sandbox read your files?'),
             call: trans.__('Call your function in YOUR kernel?'),
-            query: trans.__('Ask your database?'),
+            query: trans.__('Query your database?'),
             server: trans.__('Send your prompts to this model server?')
           }[proposal.kind]
         }
@@ -75,12 +75,12 @@ export function Approval(props: {
       {isCode && <EffectsList trans={trans} effects={effects} inKernel={proposal.kind === 'apply'} />}
       <ScopeChoice proposal={proposal} scope={scope} calls={calls} onChange={setScope} onCalls={setCalls} />
       <label className="jp-CodeAgent-reason">
-        {trans.__('Why not? Goes back to the model')}
+        {trans.__('Why not? (sent to the model)')}
         <input
           type="text"
           className="jp-CodeAgent-input"
           value={reason}
-          placeholder={trans.__('optional, with Reject')}
+          placeholder={trans.__('Reason for rejecting (optional)')}
           onChange={e => setReason(e.target.value)}
           onKeyDown={e => e.key === 'Enter' && e.preventDefault()}
         />
@@ -150,7 +150,7 @@ function CodeToApprove(props: {
       <div hidden={view !== 'code'}>
         <Editor
           value={proposal.code}
-          label={trans.__('Proposed code, may be edited')}
+          label={trans.__('Proposed code (editable)')}
           wrap={isCall(proposal)}
           handle={handle}
           onChange={props.onChange}
@@ -170,9 +170,9 @@ function CodeToApprove(props: {
       {edited && (
         <div className="jp-CodeAgent-line" role="status">
           <span className="jp-CodeAgent-quiet">
-            {trans.__('You changed the code: what runs is your text.')}
+            {trans.__('You edited the code: your version will run.')}
           </span>
-          <Button onClick={() => handle.current.reset()}>{trans.__('Undo my changes')}</Button>
+          <Button onClick={() => handle.current.reset()}>{trans.__('Revert my changes')}</Button>
         </div>
       )}
     </div>
@@ -194,7 +194,7 @@ function ScopeChoice(props: {
   if (scopes.length === 1) {
     return scopes[0] === 'notebook' ? (
       <p className="jp-CodeAgent-quiet">
-        {trans.__('An approval lasts until you take it back or the kernel ends.')}
+        {trans.__('An approval lasts until you revoke it or the kernel shuts down.')}
       </p>
     ) : null;
   }
@@ -226,12 +226,12 @@ function ScopeChoice(props: {
             'run',
             isQuery
               ? trans.__('this many queries in this run:')
-              : trans.__('this many of its calls in this run:')
+              : trans.__('this many calls to it in this run:')
           )}
           <input
             type="number"
             className="jp-CodeAgent-input"
-            aria-label={isQuery ? trans.__('Queries') : trans.__('Calls of this function')}
+            aria-label={isQuery ? trans.__('Queries') : trans.__('Calls to this function')}
             min={1}
             max={MAX_CALLS}
             value={props.calls}

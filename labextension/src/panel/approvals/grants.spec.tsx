@@ -27,7 +27,7 @@ it('lists what is allowed, in words, files by their last name and in whole where
   const { host } = await shown();
   const items = [...host.querySelectorAll('li > span')];
   expect(items.map(one => one.textContent)).toEqual([
-    'all calls of send() in this notebook',
+    'all calls to send() in this notebook',
     'reading trips.parquet in the sandbox'
   ]);
   expect(items[1].getAttribute('title')).toBe('reading /home/me/trips.parquet in the sandbox');
@@ -37,8 +37,8 @@ it('each has a button of its own name that takes it back', async () => {
   const { host, sent } = await shown();
   const buttons = [...host.querySelectorAll('button')];
   expect(buttons.map(button => button.getAttribute('aria-label'))).toEqual([
-    'Take back: all calls of send() in this notebook',
-    'Take back: reading /home/me/trips.parquet in the sandbox'
+    'Revoke: all calls to send() in this notebook',
+    'Revoke: reading /home/me/trips.parquet in the sandbox'
   ]);
   buttons[0].click();
   expect(sent).toEqual([FROM_PAGE.take_back]);

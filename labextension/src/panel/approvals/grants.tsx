@@ -16,7 +16,7 @@ export function Grants(props: { connection: KernelConnection }): JSX.Element | n
     return null;
   }
   return (
-    <Section title={trans.__('Allowed until you take it back')}>
+    <Section title={trans.__('Allowed until you revoke it')}>
       <ul className="jp-CodeAgent-grants">
         {grants.map(grant => {
           const words = grantLabel(trans, grant);
@@ -24,13 +24,13 @@ export function Grants(props: { connection: KernelConnection }): JSX.Element | n
             <li key={`${grant.kind} ${grant.subject}`}>
               <span title={words}>{grantLabel(trans, shortened(grant))}</span>
               <Button
-                label={trans.__('Take back: %1', words)}
+                label={trans.__('Revoke: %1', words)}
                 title={trans.__(
-                  'From now on this is asked for again; a run under way keeps the files it has'
+                  'From now on you will be asked again; a run in progress keeps the files it has'
                 )}
                 onClick={() => connection.send({ ...grant, type: 'take_back' })}
               >
-                {trans.__('Take back')}
+                {trans.__('Revoke')}
               </Button>
             </li>
           );

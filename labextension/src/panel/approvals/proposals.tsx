@@ -13,7 +13,7 @@ export function Proposals(props: { connection: KernelConnection }): JSX.Element 
     <>
       {proposals.length > 1 && (
         <p className="jp-CodeAgent-waitingCount" role="status">
-          {trans.__('%1 decisions wait for you.', proposals.length)}
+          {trans.__('%1 decisions are waiting for you.', proposals.length)}
         </p>
       )}
       {proposals.map((proposal, position) => (

@@ -96,8 +96,8 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
           aria-describedby="jp-CodeAgent-askLanding jp-CodeAgent-askNote"
           placeholder={
             isMac
-              ? trans.__('Ask about your data … (⌘ Enter runs it)')
-              : trans.__('Ask about your data … (Ctrl Enter runs it)')
+              ? trans.__('Ask about your data … (⌘ Enter to run)')
+              : trans.__('Ask about your data … (Ctrl Enter to run)')
           }
           value={prompt}
           disabled={panel === null}
@@ -161,7 +161,7 @@ function Note(props: { blocker: AskBlocker | null; isWaiting: boolean }): JSX.El
   switch (props.blocker) {
     case null:
       return props.isWaiting ? (
-        <>{trans.__('The kernel is busy: your question runs when it is free.')}</>
+        <>{trans.__('The kernel is busy: your question will run when it is free.')}</>
       ) : null;
     case 'no-notebook':
       return <>{trans.__('Open a notebook to ask.')}</>;

@@ -57,7 +57,7 @@ export function AskOptions(props: {
               })
             }
           >
-            <option value="">{trans.__('as set (%1)', approvalLabel(trans, state.approve))}</option>
+            <option value="">{trans.__('current setting (%1)', approvalLabel(trans, state.approve))}</option>
             {APPROVALS.map(policy => (
               <option key={policy} value={policy}>
                 {approvalLabel(trans, policy)}
@@ -74,7 +74,7 @@ export function AskOptions(props: {
               onChange({ ...options, privacy: (event.target.value || undefined) as Privacy | undefined })
             }
           >
-            <option value="">{trans.__('as set (%1)', privacyLabel(trans, state.context.privacy))}</option>
+            <option value="">{trans.__('current setting (%1)', privacyLabel(trans, state.context.privacy))}</option>
             {PRIVACIES.map(privacy => (
               <option key={privacy} value={privacy}>
                 {privacyLabel(trans, privacy)}

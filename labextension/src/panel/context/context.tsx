@@ -19,7 +19,7 @@ export function ContextTab(): JSX.Element {
   if (!connection) {
     return (
       <Empty>
-        {trans.__('Once the agent is loaded in this notebook, you see here what the model sees.')}
+        {trans.__('Load the agent in this notebook to see here what the model sees.')}
       </Empty>
     );
   }

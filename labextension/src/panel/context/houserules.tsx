@@ -16,7 +16,7 @@ export function HouseRules(props: { files: IHouseRules[] }): JSX.Element | null 
     <Section
       title={trans.__('House rules')}
       extra={
-        <span className="jp-CodeAgent-quiet" title={trans.__('The model is told them with each question.')}>
+        <span className="jp-CodeAgent-quiet" title={trans.__('They are sent to the model with each question.')}>
           {trans.__('%1 tokens', formatCount(files.reduce((sum, file) => sum + file.tokens, 0)))}
         </span>
       }
@@ -31,7 +31,7 @@ export function HouseRules(props: { files: IHouseRules[] }): JSX.Element | null 
               className="jp-CodeAgent-plain"
               tabIndex={0}
               role="group"
-              aria-label={trans.__('What the model is told of %1', file.path)}
+              aria-label={trans.__('What the model sees of %1', file.path)}
             >
               {file.told}
             </pre>

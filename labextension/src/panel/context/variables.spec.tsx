@@ -104,7 +104,7 @@ it('the switch of a variable has its name as label', async () => {
 describe('what is left out has a reason', () => {
   it.each([
     [{ shared: 'hidden' }, 'The model does not see it'],
-    [{ shared: 'hidden', type_name: '' }, 'there is no such variable at present'],
+    [{ shared: 'hidden', type_name: '' }, 'no such variable exists right now'],
     [{ withheld: 'columns of X values cannot be left out' }, 'columns of X values cannot be left out'],
     [{}, 'Omitted (token limit)']
   ] as [Partial<IVariable>, string][])('%j: %s', async (changes, reason) => {
@@ -151,7 +151,7 @@ it('of many variables those that are searched are displayed, and the number of t
 
 it('what the notebook wants always copied needs a press of a button', async () => {
   const [host, calls] = await view(contextOf(), { asked: ['flights'] });
-  expect(host.textContent).toContain('The notebook asks for this variable to be always copied.');
+  expect(host.textContent).toContain('The notebook asks to always copy this variable.');
   await press(host, 'Always copy flights');
   expect(calls).toEqual([['share', 'flights', 'shared']]);
 });

@@ -60,7 +60,7 @@ export function Variables(
         </p>
       )}
       {context.text && (
-        <Fold summary={trans.__('The whole text')}>
+        <Fold summary={trans.__('Full text')}>
           <Code code={context.text} label={trans.__('What the model sees of your variables')} copy />
         </Fold>
       )}
@@ -114,7 +114,7 @@ function Variable(
         <span className="jp-CodeAgent-explore">
           <Button
             label={trans.__('Explore %1', variable.name)}
-            title={trans.__('What is worth knowing of this table, as cells; no model is asked')}
+            title={trans.__('Overview and findings of this table, as pending cells; no model is used')}
             disabled={!onExplore}
             onClick={() => onExplore?.(variable.name)}
           >
@@ -137,7 +137,7 @@ function Variable(
       </select>
       {props.asked && (
         <p className="jp-CodeAgent-asked">
-          {trans.__('The notebook asks for this variable to be always copied.')}{' '}
+          {trans.__('The notebook asks to always copy this variable.')}{' '}
           <Button
             label={trans.__('Always copy %1', variable.name)}
             onClick={() => onShare(variable.name, 'shared')}
@@ -180,14 +180,14 @@ function PromptText(props: { variable: IVariable }): JSX.Element {
     if (shared === 'hidden') {
       return type
         ? trans.__('The model does not see it, and it is not copied.')
-        : trans.__('The notebook hides it; there is no such variable at present.');
+        : trans.__('The notebook hides it; no such variable exists right now.');
     }
     if (withheld) {
-      return trans.__('Hidden as a whole, because columns of it are hidden: %1.', withheld);
+      return trans.__('Hidden entirely, because some of its columns are hidden: %1.', withheld);
     }
     return type
       ? trans.__('Omitted (token limit). Included when your prompt mentions it.')
-      : trans.__('There is no such variable at present.');
+      : trans.__('No such variable exists right now.');
   }
 }
 
@@ -226,7 +226,7 @@ function Columns(
       </ul>
       {count > columns.length && (
         <p className="jp-CodeAgent-quiet">
-          {trans.__('%1 of %2 columns; search for others.', formatCount(columns.length), formatCount(count))}
+          {trans.__('%1 of %2 columns shown; search for the others.', formatCount(columns.length), formatCount(count))}
         </p>
       )}
       {search !== '' && columns.length > 1 && (

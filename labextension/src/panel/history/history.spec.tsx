@@ -74,7 +74,7 @@ it('a search narrows the list, marks what was found, and can be taken back', asy
   await eventually(() => expect(host.querySelector('mark')?.textContent).toBe('r34'));
   expect(options(host)).toBe(1);
   await enter(host.querySelector('input')!, 'nothing like it');
-  await eventually(() => expect(host.textContent).toContain('No run matches.'));
+  await eventually(() => expect(host.textContent).toContain('No runs match.'));
   await press(host, 'Show all runs');
   await eventually(() => expect(host.querySelector('[role=status]')?.textContent).toBe('35 runs'));
 });
@@ -107,7 +107,7 @@ it('a search typed after a visit to a run keeps the keyboard, also where it find
   const field = host.querySelector('input')!;
   field.focus();
   await enter(field, 'nothing like it');
-  await eventually(() => expect(host.textContent).toContain('No run matches.'));
+  await eventually(() => expect(host.textContent).toContain('No runs match.'));
   await enter(field, 'r34');
   await eventually(() => expect(options(host)).toBe(1));
   expect(document.activeElement).toBe(field);

@@ -111,15 +111,15 @@ function List(props: {
             {trans._n('%1 run', '%1 runs', total).replace(String(total), formatCount(total))}
           </span>
           <Button onClick={deleteMany}>
-            {filter.notebook ? trans.__('Delete notebook’s runs …') : trans.__('Delete all …')}
+            {filter.notebook ? trans.__('Delete this notebook’s runs …') : trans.__('Delete all …')}
           </Button>
         </div>
       )}
       {overview && total === 0 && !state.problem && (
         <Empty>
           {narrowed
-            ? trans.__('No run matches.')
-            : trans.__('No run yet: what you ask the agent is listed here.')}{' '}
+            ? trans.__('No runs match.')
+            : trans.__('No runs yet. What you ask the agent is listed here.')}{' '}
           {narrowed && (
             <Button
               onClick={() => {

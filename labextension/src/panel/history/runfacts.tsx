@@ -35,7 +35,7 @@ export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
     [trans.__('Notebook'), request.notebook ?? ''],
     [trans.__('Run'), run.id],
     [trans.__('Refines'), request.refines && link(request.refines)],
-    [trans.__('Goes on from'), request.follows && link(request.follows)],
+    [trans.__('Continues from'), request.follows && link(request.follows)],
     [trans.__('Asked from here'), askedFromHere.length > 0 && askedFromHere.map(link)]
   ];
   return (

@@ -149,7 +149,7 @@ function Option(props: {
       aria-selected={props.active}
       aria-posinset={props.index + 1}
       aria-setsize={props.total}
-      aria-label={run ? props.nameOf(run) : trans.__('Run %1, not read yet', props.index + 1)}
+      aria-label={run ? props.nameOf(run) : trans.__('Run %1, not loaded yet', props.index + 1)}
       style={{ top: props.top, height: props.height }}
       onClick={props.onOpen}
     >

@@ -33,7 +33,7 @@ export function KernelRuns(props: {
         {run ? <LiveRun key={run.id} connection={connection} run={run} state={state} /> : <HowToAsk />}
         {queued > 0 && (
           <p className="jp-CodeAgent-quiet">
-            {trans._n('%1 more question waits its turn.', '%1 more questions wait their turn.', queued)}
+            {trans._n('%1 more question is queued.', '%1 more questions are queued.', queued)}
           </p>
         )}
       </Section>

@@ -68,7 +68,7 @@ function MissingItem(props: { panel: NotebookPanel; result: IMissingResult }): J
       <div className="jp-CodeAgent-buttons">
         <Button
           kind="primary"
-          title={trans.__('Below its question; where that is gone, below the active cell')}
+          title={trans.__('Below its question or, if that is gone, below the active cell')}
           onClick={() => void attempt(trans, label, () => historyActions.insertAgain(result, panel))}
         >
           {label}

@@ -15,8 +15,8 @@ export function OtherNotebooks(props: { except?: string }): JSX.Element | null {
         <li key={one.kernelId}>
           <span>
             {trans._n(
-              '%1 decision waits in %2',
-              '%1 decisions wait in %2',
+              '%1 decision waiting in %2',
+              '%1 decisions waiting in %2',
               one.decisions,
               notebookName(trans, one)
             )}

@@ -113,7 +113,7 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
         {code && (
           <Button
             icon={runIcon}
-            title={trans.__('Keep, and run the code in your kernel')}
+            title={trans.__('Keep the cells and run their code in your kernel')}
             onClick={() => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, code))}
           >
             {trans.__('Accept & run')}
@@ -121,7 +121,7 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
         )}
         <Button
           icon={editIcon}
-          title={trans.__('Keep this cell and change it')}
+          title={trans.__('Keep this cell and edit it')}
           onClick={() => void attempt(trans, trans.__('Edit'), () => decisions.edit(panel, first))}
         >
           {trans.__('Edit')}

@@ -35,7 +35,7 @@ export function ReportButton(props: {
   }
   return (
     <Button
-      title={trans.__('Save the notebook, and make one page of the accepted results')}
+      title={trans.__('Save the notebook and make a report of the accepted results, as one page')}
       onClick={() => void attempt(trans, trans.__('Report'), () => saveAndReport(panel))}
     >
       {trans.__('Report')}

@@ -56,7 +56,7 @@ function InForce(props: { sandbox: ISandbox }): JSX.Element {
           : sandbox.open.length > 0
             ? trans.__('The code runs apart from your kernel, but not everything that was tested is blocked.')
             : trans.__(
-                'The code runs apart from your kernel, on copies of variables. What is listed was tested from inside the sandbox.'
+                'The code runs apart from your kernel, on copies of variables. Each item below was tested from inside the sandbox.'
               )}
       </p>
       {group(trans.__('Not blocked'), sandbox.open, true)}

@@ -35,10 +35,10 @@ it('of functions are shown with what came of each, where and who decided', async
     )
   ).toEqual([
     "weather('JFK') → DataFrame 24x5 · line 3 · 0.3 s",
-    "weather('LGA') → DataFrame 24x5 · line 3 · as before, not called again",
-    "weather('JFK') not allowed · asked",
+    "weather('LGA') → DataFrame 24x5 · line 3 · recorded result, not called again",
+    "weather('JFK') not allowed · you were asked",
     "weather('JFK') failed: ValueError: down · line 3 · 0.3 s",
-    "weather('JFK') not made: no such function · line 3",
+    "weather('JFK') not called: no such function · line 3",
     "weather('JFK') undone · line 3",
     "weather('JFK') stopped before it returned; it may have taken effect · line 3"
   ]);

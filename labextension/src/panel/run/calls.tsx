@@ -20,12 +20,12 @@ export function ToolCalls(props: {
       failed: trans.__('failed: %1', call.result),
       undone: trans.__('undone'),
       denied: trans.__('not allowed'),
-      refused: trans.__('not made: %1', call.result),
+      refused: trans.__('not called: %1', call.result),
       stopped: trans.__('stopped before it returned; it may have taken effect')
     })[call.status];
   const took = (call: IToolCall): string => {
     if (call.earlier) {
-      return trans.__('as before, not called again');
+      return trans.__('recorded result, not called again');
     }
     return call.status === 'ok' || call.status === 'failed' ? formatSeconds(call.duration_s) : '';
   };
@@ -42,7 +42,7 @@ export function ToolCalls(props: {
               {[
                 call.line !== null ? trans.__('line %1', call.line) : '',
                 took(call),
-                call.decided_by === 'policy' ? '' : trans.__('asked')
+                call.decided_by === 'policy' ? '' : trans.__('you were asked')
               ]
                 .filter(Boolean)
                 .map(part => ` · ${part}`)

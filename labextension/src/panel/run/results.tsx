@@ -83,7 +83,7 @@ function Made(props: { item: IMade; pull?: IPull; onPull: () => void }): JSX.Ele
       <Button
         onClick={props.onPull}
         disabled={pull?.state === 'waiting'}
-        title={trans.__('Copy it into your own kernel, as data; asks before it overwrites a variable')}
+        title={trans.__('Copy it into your kernel as data; asks before overwriting a variable')}
         label={trans.__('Bring back %1', item.name)}
       >
         {trans.__('Bring back')} <code>{item.name}</code>

@@ -270,7 +270,7 @@ describe('Now', () => {
     const proposals = [first, { ...first, id: 'later', kind: 'apply' as const }];
     model.apply({ ...stateMessage(), runs: [], proposals });
     const host = await now(connection);
-    expect(host.textContent).toContain('2 decisions wait for you.');
+    expect(host.textContent).toContain('2 decisions are waiting for you.');
     const kinds = [...host.querySelectorAll<HTMLElement>('.jp-CodeAgent-approval')].map(
       one => one.dataset.kind
     );

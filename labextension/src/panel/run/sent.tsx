@@ -90,7 +90,7 @@ function Call(props: { call: IModelCall }): JSX.Element {
   const held = [...asked, ...kinds.map(kind => contentLabel(trans, kind))].join(', ');
   return (
     <>
-      {purposeLabel(trans, purpose)}: {sent ? held : trans.__('not sent, there was no connection')}{' '}
+      {purposeLabel(trans, purpose)}: {sent ? held : trans.__('not sent: no connection')}{' '}
       {usage.calls > 0 && <span className="jp-CodeAgent-quiet">{formatTokens(trans, usage)}</span>}
     </>
   );

@@ -29,7 +29,7 @@ export function Stop(props: { text: string; label?: string; onStop: () => void }
       </Button>
       {stopping === 'long' && (
         <p className="jp-CodeAgent-quiet">
-          {trans.__('It has not stopped yet. Try again, or interrupt the kernel of the notebook.')}
+          {trans.__('It has not stopped yet. Try again, or interrupt the notebook’s kernel.')}
         </p>
       )}
     </>

@@ -73,7 +73,7 @@ export function GenerationSpeed(props: { progress: IProgress }): JSX.Element | n
   return (
     <span className="jp-CodeAgent-figure">
       {seconds >= 1
-        ? trans.__('≈ %1 tokens · %2 a second', formatCount(tokens), Math.round(rate))
+        ? trans.__('≈ %1 tokens · %2 per second', formatCount(tokens), Math.round(rate))
         : trans.__('≈ %1 tokens', formatCount(tokens))}
     </span>
   );

@@ -18,9 +18,9 @@ export function PrivacyChoice(props: { connection: KernelConnection }): JSX.Elem
   const mode = (setting?.value ?? context.privacy) as Privacy;
   const allowed = setting?.limit ? MODES.indexOf(setting.limit as Privacy) : MODES.length;
   const texts: Record<Privacy, [string, string]> = {
-    schema: [trans.__('Names and types'), trans.__('nothing of the values')],
+    schema: [trans.__('Names and types'), trans.__('no values')],
     stats: [trans.__('Statistics'), trans.__('also counts, ranges, frequent values')],
-    samples: [trans.__('Example rows'), trans.__('also a few rows as they are')]
+    samples: [trans.__('Example rows'), trans.__('also a few actual rows')]
   };
   return (
     <Section title={trans.__('What the model may see')}>
@@ -58,7 +58,7 @@ export function Destination(props: { server: IServer | null }): JSX.Element {
   if (!server) {
     return (
       <p className="jp-CodeAgent-quiet">
-        {trans.__('No model server is chosen: one on this machine is looked for at the first run.')}
+        {trans.__('No model server is set: the first run looks for one on this machine.')}
       </p>
     );
   }

@@ -58,7 +58,7 @@ describe('the privacy mode', () => {
     const { host, model } = await shown(<ContextTab />, [capped]);
     const radios = [...host.querySelectorAll<HTMLInputElement>('input[type=radio]')];
     expect(radios.map(radio => radio.disabled)).toEqual([false, false, true]);
-    expect(host.textContent).toContain('at most stats (your administrator)');
+    expect(host.textContent).toContain('at most stats (set by your administrator)');
     await unmount();
     model.apply(TO_PAGE.refused as never);
     expect(model.state.refused).toContain('Your administrator fixes');
@@ -87,7 +87,7 @@ describe('the settings', () => {
     field.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
     expect(sent.slice(1)).toEqual([{ type: 'choose', name: 'max_steps', value: 3 }]);
     expect(kept).toEqual({});
-    await press(host, 'Keep max_steps for all notebooks');
+    await press(host, 'Use max_steps in all notebooks');
     await vi.waitFor(() => expect(kept).toEqual({ maxSteps: 6 }));
     expect(preferences.values).toEqual({ max_steps: 6 });
   });
@@ -99,8 +99,8 @@ it('a setting that cannot be kept is reported, in whichever tab', async () => {
   const error = vi.spyOn(Notification, 'error').mockReturnValue('');
   const changed = setting('privacy', 'stats', { source: 'session' });
   const { host } = await shown(<ContextTab />, [changed], null, { preferences });
-  await press(host, 'Keep privacy for all notebooks');
-  expect(error.mock.calls[0][0]).toContain('“Keep for all notebooks” failed: the disk is full');
+  await press(host, 'Use privacy in all notebooks');
+  expect(error.mock.calls[0][0]).toContain('“Use in all notebooks” failed: the disk is full');
   error.mockRestore();
 });
 
@@ -235,7 +235,7 @@ describe('the Ask box', () => {
     const running = stateMessage();
     running.runs[0] = { ...running.runs[0], status: 'running', ended_at: null };
     model.apply(running);
-    await vi.waitFor(() => expect(host.textContent).toContain('your question runs when it is free'));
+    await vi.waitFor(() => expect(host.textContent).toContain('your question will run when it is free'));
   });
 
   it('offers to load the agent where it is not loaded', async () => {

@@ -15,7 +15,7 @@ export function SettingsTab(): JSX.Element {
   if (!connection) {
     return (
       <Empty>
-        {trans.__('Once the agent is loaded in this notebook, you choose the model here.')}{' '}
+        {trans.__('Load the agent in this notebook to choose the model here.')}{' '}
         {trans.__('To change it for every notebook: Settings → Settings Editor → Code agent.')}
       </Empty>
     );
@@ -37,7 +37,7 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
   const labels: Record<string, string> = {
     approve: trans.__('Approval'),
     privacy: trans.__('Privacy'),
-    max_steps: trans.__('Steps at most'),
+    max_steps: trans.__('Maximum steps'),
     timeout_s: trans.__('Time limit for code, in seconds'),
     context_tokens: trans.__('Tokens for describing variables'),
     answer: trans.__('Answer in words')
@@ -70,7 +70,7 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
             'Changes apply to this kernel. For every notebook: Settings → Settings Editor → Code agent.'
           )}{' '}
           {trans.__(
-            'Keys are read from %1 where Jupyter is started; they are kept nowhere else.',
+            'API keys are read from %1 in the environment that Jupyter is started in; they are stored nowhere else.',
             'CODEAGENT_API_KEY'
           )}
         </p>

@@ -28,7 +28,7 @@ export function SettingSource(props: { setting: ISetting }): JSX.Element {
   };
   const limit =
     !setting.fixed && setting.limit !== null
-      ? trans.__('at most %1 (your administrator)', String(setting.limit))
+      ? trans.__('at most %1 (set by your administrator)', String(setting.limit))
       : '';
   return (
     <span className="jp-CodeAgent-source jp-CodeAgent-quiet">
@@ -38,15 +38,15 @@ export function SettingSource(props: { setting: ISetting }): JSX.Element {
       <span>{[labels[setting.source], limit].filter(Boolean).join(' · ')}</span>
       {setting.source === 'session' && preferences.canSave && (
         <Button
-          label={trans.__('Keep %1 for all notebooks', setting.name)}
-          title={trans.__('Write it into your settings of JupyterLab')}
+          label={trans.__('Use %1 in all notebooks', setting.name)}
+          title={trans.__('Save it in your JupyterLab settings')}
           onClick={() =>
-            void attempt(trans, trans.__('Keep for all notebooks'), () =>
+            void attempt(trans, trans.__('Use in all notebooks'), () =>
               preferences.save({ [setting.name]: setting.value })
             )
           }
         >
-          {trans.__('Keep for all notebooks')}
+          {trans.__('Use in all notebooks')}
         </Button>
       )}
     </span>

@@ -42,7 +42,7 @@ def test_a_card_says_what_the_terminal_says_line_by_line() -> None:
         id="p", run_id="r", kind="run", code="print(df)", note="", why="You said no before.", effects=effects
     )
     card = Card(proposal)
-    heading = unescape(card._box.children[0].value).removeprefix("<b>The code agent asks.</b> ")
+    heading = unescape(card._box.children[0].value).removeprefix("<b>The code agent needs your approval.</b> ")
     card._close()
     assert heading.split("<br>") == [
         "Run this code in the sandbox, apart from your kernel?",
