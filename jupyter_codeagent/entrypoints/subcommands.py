@@ -18,6 +18,7 @@ from jupyter_codeagent.frontend.cell_origin import find_cell_origin
 from jupyter_codeagent.frontend.display import status_text, whole_receipt_text
 from jupyter_codeagent.frontend.insertion import show_outputs
 from jupyter_codeagent.frontend.receipt import assumption_lines, operation_lines
+from jupyter_codeagent.frontend.receipt_words import VERDICTS
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import list_models
 from jupyter_codeagent.models.embedded.catalogue_text import format_models
@@ -33,22 +34,22 @@ from jupyter_codeagent.variables.privacy.column_filter import check_columns
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared, parse_targets
 
 SUBCOMMANDS: dict[str, str] = {
-    "help": "all options and commands",
-    "status": "model, sandbox level in force, shared variables, what you have allowed, tokens so far",
+    "help": "list all options and commands",
+    "status": "model, sandbox level, shared variables, what you have allowed, tokens used so far",
     "models [NAME]": "models that were found, models that can run here, or details of one",
     "use NAME": "use this model from now on",
     "share a,b[c]": "always copy these variables; stop hiding these columns",
-    "hide a,b[c,'d e']": "keep these variables or columns from the model and the sandbox",
+    "hide a,b[c,'d e']": "hide these variables or columns from the model and the sandbox",
     "context [question]": "what the prompt would contain of your variables and house rules, with its token cost",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "steps [RUN]": "what the code of a run did to the rows, step by step, and what it assumed",
-    "explore TABLE …": "what is worth knowing of these tables, as cells, without a model; "
+    "explore TABLE …": "find what is worth knowing about these tables, as cells, without a model; "
     '`--goal "what goes with the delay?"`, `--minutes 2`, `--sample N`, `--where COND`',
-    "report [-o FILE]": "the accepted results as one page, after running them again on copies; "
+    "report [-o FILE]": "make one page of the accepted results, after running them again on copies; "
     '`report.html`, `.md` or `.qmd`, `--title "Delays"`, `--no-rerun`, `--overwrite`, `--notebook FILE`',
     "fix [CELL]": "repair the last failed cell, or the one with this id or number",
-    "refine RUN text": "another version of the run's result, in its place: `refine 3f2a log scale, top 10`",
+    "refine RUN text": "replace the run's result with another version: `refine 3f2a log scale, top 10`",
     "accept RUN": "mark the run's cells as accepted",
     "discard RUN": "remove the run's pending cells",
     "apply RUN": "run its code in YOUR kernel, after you confirm",
@@ -130,7 +131,7 @@ class Subcommands:
         """Return the line on MCP clients and chats; none where they are not let in."""
         link = self._session.client_link
         names = ", ".join(link.names) if link is not None else ""
-        return [f"clients: {names or 'let in, none is there'}"] if let_in else []
+        return [f"clients: {names or 'allowed, none connected'}"] if let_in else []
 
     def _use(self, name: str) -> None:
         if not name:
@@ -196,7 +197,9 @@ class Subcommands:
         if run.verdict is None:
             return f"Nothing was counted in run {run.id}: it has no result, or was made by an older version."
         assumed = [f"assumed: {line}" for line in assumption_lines(run)]
-        return "\n".join([f"{run.verdict.level}: {run.verdict.reason}", *operation_lines(run), *assumed])
+        return "\n".join(
+            [f"{VERDICTS[run.verdict.level].lower()}: {run.verdict.reason}", *operation_lines(run), *assumed]
+        )
 
     def _explore(self, line: str) -> None:
         if not line:

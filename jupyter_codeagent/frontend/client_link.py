@@ -157,7 +157,7 @@ class Client:
         except Exception as fault:  # noqa: BLE001 - the client waits for an answer, whatever happened
             ok, text = (
                 False,
-                f"A fault of jupyter-codeagent ({type(fault).__name__}): the user's kernel is unchanged.",
+                f"Internal error in jupyter-codeagent ({type(fault).__name__}): the user's kernel is unchanged.",
             )
         finally:
             del self._calls[call_id]

@@ -136,7 +136,7 @@ def _not_done(message: Order, problem: str) -> str:
         case "mark":
             return _not_marked(message, problem)
         case "ask":
-            return f"The question was not put into the notebook: {problem}. Open the notebook, then ask again."
+            return f"The question could not be inserted into the notebook: {problem}. Open it, then ask again."
 
 
 def _not_inserted(message: InsertMessage, problem: str) -> str:

@@ -31,7 +31,7 @@ PHASES: dict[Phase, str] = {
     "model": "the model is writing",
     "waiting": "waiting for your decision",
     "sandbox": "running in the sandbox",
-    "answer": "the model is summing up",
+    "answer": "the model is writing the answer",
     "inserting": "inserting cells",
     "ended": "done",
 }
@@ -167,7 +167,7 @@ def exploration_text(result: ExplorationResult, seconds: float) -> str:
     """Return a line on the whole, one for each finding, and what was left out."""
     count = len(result.runs)
     cells = f"{count} finding{'s' if count != 1 else ''}" if count else "nothing new to report"
-    lines = [f"{STATUS['ok']} {seconds:.1f} s · {cells} · nothing sent, no model asked"]
+    lines = [f"{STATUS['ok']} {seconds:.1f} s · {cells} · nothing sent, no model used"]
     lines += [f"  {run.answer or run.request.prompt} · {run.id[:6]}" for run in result.runs]
     lines += [
         f"  not shown: {run.request.prompt} ({run.error}) · %agent show {run.id[:6]}" for run in result.failed

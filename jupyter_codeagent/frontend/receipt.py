@@ -26,6 +26,7 @@ from jupyter_codeagent.frontend.receipt_words import (
     SERVER_OF,
     STATUS,
     STRONG_SANDBOXES,
+    VERDICTS,
 )
 from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.types.messages import ContentKind, ModelCall, Usage
@@ -64,7 +65,7 @@ def _status(run: AgentRun) -> str:
     seconds = f"{(run.ended_at or time.time()) - run.started_at:.1f} s"
     word = STATUS[run.status] if run.status != "rejected" or ended_by_user(run) else NOT_APPROVED
     status = f"{word} {seconds}" if run.status == "ok" else f"{word} after {seconds}"
-    return f"{status} · as recorded, model not asked" if run.replayed_from else status
+    return f"{status} · replayed, model not called" if run.replayed_from else status
 
 
 def ended_by_user(run: AgentRun) -> bool:
@@ -76,7 +77,8 @@ def ended_by_user(run: AgentRun) -> bool:
 
 def _copied_in_line(run: AgentRun) -> list[str]:
     names = {
-        copied.name: f"{copied.name} (plan)" if copied.reads else copied.name for copied in run.manifest.copied
+        copied.name: f"{copied.name} (query plan)" if copied.reads else copied.name
+        for copied in run.manifest.copied
     }
     unchanged = [names.pop(name) for name in run.manifest.unchanged if name in names]
     parts = [f"copied {_listed([*names.values()])}"] if names else []
@@ -158,7 +160,7 @@ def _details(run: AgentRun, quiet_notes: Sequence[str]) -> Iterable[tuple[str, s
     yield "Copied into the sandbox", _copies_text(run)
     yield f"Sent to {run.request.server or run.request.model}, on {_machine(run)}", _sent_text(run)
     if run.verdict is not None:
-        yield f"Verdict: {run.verdict.level}", run.verdict.reason
+        yield f"Verdict: {VERDICTS[run.verdict.level].lower()}", run.verdict.reason
     if run.assumptions:
         yield "Assumed", "\n".join(assumption_lines(run))
     if run.operations or run.not_observed:
@@ -166,7 +168,7 @@ def _details(run: AgentRun, quiet_notes: Sequence[str]) -> Iterable[tuple[str, s
     if run.house_rules:
         yield "House rules", run.house_rules
     if run.context:
-        yield "Lines on your variables", run.context
+        yield "Description of your variables", run.context
     if notes := (*_attempts(run), *quiet_notes):
         yield "Notes", "\n".join(notes)
     for step in run.steps:
@@ -204,7 +206,11 @@ def _copies_text(run: AgentRun) -> str:
 def _size(copied: CopiedVariable) -> str:
     """Return the size of a copy as text; for a lazy value, that of its plan."""
     files = len(copied.reads)
-    size = f"plan, reads {files} local file{'s' if files > 1 else ''}" if files else format_bytes(copied.size_bytes)
+    size = (
+        f"query plan, reads {files} local file{'s' if files > 1 else ''}"
+        if files
+        else format_bytes(copied.size_bytes)
+    )
     return f"{size}; {copied.note}" if copied.note else size
 
 
@@ -221,7 +227,7 @@ def _sent_text(run: AgentRun) -> str:
 def _call_text(call: ModelCall, before: ModelCall | None) -> str:
     """Return a line on a request; `before` is the latest request for a program, which most others extend."""
     if not call.sent:
-        return f"{PURPOSES[call.purpose]}: not sent, there was no connection"
+        return f"{PURPOSES[call.purpose]}: not sent: no connection"
     kinds = [IN_DETAIL[kind] for kind in call.kinds]
     if call.purpose in ("program", "sentence"):
         kinds.insert(0, "the question")
@@ -236,13 +242,13 @@ def verdict_line(run: AgentRun) -> str:
     """Return what a person should know of the result before using it; empty if that is nothing."""
     if run.verdict is None or run.verdict.level == "checked":
         return ""
-    return f"{run.verdict.level.capitalize()}: {run.verdict.reason}"
+    return f"{VERDICTS[run.verdict.level]}: {run.verdict.reason}"
 
 
 def operation_lines(run: AgentRun) -> list[str]:
     """Return what the code did to rows and columns, a line for each step."""
     lines = [f"line {one.line}: {one.text}" for one in run.operations]
-    return [*lines, f"not all steps were observed: {run.not_observed}"] if run.not_observed else lines
+    return [*lines, f"some steps were not observed: {run.not_observed}"] if run.not_observed else lines
 
 
 def assumption_lines(run: AgentRun) -> list[str]:
@@ -260,7 +266,7 @@ def step_outcome(step: Step) -> str:
     """Return a text on what became of a step's code, and whether it ran at all."""
     decision, result = step.decision, step.result
     if decision is not None and decision.action == "reject":
-        by = "nobody said yes" if decision.decided_by == "nobody" else "you said no"
+        by = "nobody approved it" if decision.decided_by == "nobody" else "you rejected it"
         return f"never ran, {by}{f': {decision.reason}' if decision.reason else ''}"
     if result is not None and result.error is not None and not result.reason:
         return f"{result.error.ename}: {result.error.evalue}".split("\n")[0]
@@ -278,7 +284,10 @@ def _attempts(run: AgentRun) -> Iterable[str]:
     repaired = "repaired in the sandbox" if run.status == "ok" else "in the sandbox"
     words = {
         "failed": ("failed attempt {}", "failed attempts {}"),
-        "doubted": ("result that looked wrong, asked for again", "results that looked wrong, asked for again"),
+        "doubted": (
+            "result that looked wrong, so the model was asked again",
+            "results that looked wrong, so the model was asked again",
+        ),
         "rejected": ("program that you rejected never ran", "programs that you rejected never ran"),
         "empty": ("reply without a program", "replies without a program"),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jupyter_codeagent.types.messages import ContentKind, ModelCallPurpose
-from jupyter_codeagent.types.run import RunStatus
+from jupyter_codeagent.types.run import RunStatus, VerdictLevel
 
 STATUS: dict[RunStatus, str] = {
     "ok": "✓",
@@ -16,6 +16,7 @@ STATUS: dict[RunStatus, str] = {
     "running": "…",
     "waiting": "…",
 }
+VERDICTS: dict[VerdictLevel, str] = {"checked": "Rows checked", "look": "Worth a look", "doubtful": "Doubtful"}
 NOT_APPROVED = "✗ Not approved"
 """Rejected, as nobody was there to approve it."""
 
@@ -29,8 +30,8 @@ IN_LINE: dict[ContentKind, str] = {
     "earlier_results": "earlier results",
     "output": "output",
     "error": "error",
-    "error_kind": "kind of error",
-    "doubt": "doubt",
+    "error_kind": "type of error",
+    "doubt": "warning",
     "calls": "calls",
     "reason": "your reason",
     "edited_code": "your code",
@@ -49,7 +50,7 @@ IN_DETAIL: dict[ContentKind, str] = {
     "earlier_results": "results of earlier questions",
     "output": "what the code printed and displayed",
     "error": "the error of the code",
-    "error_kind": "kind and location of the error, without its message",
+    "error_kind": "type and location of the error, without its message",
     "doubt": "what looked wrong with the result",
     "calls": "calls that the code had made",
     "reason": "your reason for rejecting it",
@@ -58,7 +59,7 @@ IN_DETAIL: dict[ContentKind, str] = {
 }
 PURPOSES: dict[ModelCallPurpose, str] = {
     "program": "for a program",
-    "sentence": "for a sentence on the result",
+    "sentence": "for a sentence about the result",
     "text": "by ask_model",
     "count": "to count tokens",
 }
@@ -68,7 +69,7 @@ STRONG_SANDBOXES = ("bubblewrap", "namespaces", "seatbelt", "container")
 SERVER_OF = ", server of "
 """Part of the label of a server that another account of this machine runs."""
 NOT_ISOLATED = "NOT ISOLATED"
-NOT_RUN = "No cells were inserted. Cells that were waiting behind it were not run."
+NOT_RUN = "No cells were inserted. Cells queued after this one were not run."
 """Front ends drop the cells queued behind one that failed, without a message."""
 
 QUIET_NOTES = tuple(
@@ -84,7 +85,7 @@ QUIET_NOTES = tuple(
         r"the program stood in comments",
         r"replayed from the record",
         r"went back to “.{0,50}”",
-        r"its cells are in the notebook already",
+        r"its cells are already in the notebook",
         r"(\d{1,4}) of \1 candidates found this result",
         r"\d{1,4} of \d{1,4} candidates found this result; \d{1,4} not run, the vote was decided",
         r"candidate \d+ (?:of|again)[^;]*",

@@ -126,7 +126,7 @@ class SettingsHandler:
             if base_url and not is_loopback(base_url):
                 if confirmed != host_and_port(base_url):
                     raise UsageError(
-                        f"{host_and_port(base_url)} is not this machine: say yes to it by name before it is used."
+                        f"{host_and_port(base_url)} is not this machine: approve it by name before it is used."
                     )
                 self._grants.add([Grant(kind="server", subject=origin(base_url))])
         except UsageError as error:

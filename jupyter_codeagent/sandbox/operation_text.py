@@ -66,7 +66,7 @@ def _facts(one: Operation) -> list[str]:
     lines = [fact_text(fact) for fact in one.facts if fact.kind in told]
     kinds = {fact.kind for fact in one.facts}
     if "matched" in kinds and not kinds & {"multiplied", "one_to_many"}:
-        lines.append("no row multiplied")
+        lines.append("no rows multiplied")
     return lines
 
 
@@ -96,54 +96,60 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "ties": lambda fact: f"{_count(fact.count, 'more row')} with the same {fact.label or 'value'} as the last one",
     "unmatched_left": lambda fact: f"{_count(fact.count, 'row')} of the left table without a match",
     "unmatched_right": lambda fact: f"{_count(fact.count, 'row')} of the right table without a match",
-    "not_counted": lambda _: "too large to be counted",
+    "not_counted": lambda _: "too large to count",
     "near_keys": lambda fact: f"{_count(fact.count, 'key')} would match but for the spelling",
-    "multiplied": lambda fact: f"keys repeat on both sides: {_count(fact.count, 'row')} more",
-    "one_to_many": lambda fact: f"rows of the left table repeat: {fact.count:,} more",
-    "not_in_all": lambda fact: f"{fact.label} is not in all tables",
-    "near_misses": lambda fact: f"{_rows_have(fact, 'another spelling')}",
+    "multiplied": lambda fact: f"keys repeat on both sides: {_count(fact.count, 'extra row')}",
+    "one_to_many": lambda fact: f"rows of the left table repeat: {fact.count:,} extra",
+    "not_in_all": lambda fact: f"not in all tables: {fact.label}",
+    "near_misses": lambda fact: f"{_rows_have(fact, 'a different spelling')}",
     "types_differ": lambda fact: f"numbers compared with text in {fact.label}",
     "numbers_as_text": lambda fact: f"{fact.label or 'the values'} holds numbers as text",
-    "mixed_dates": lambda fact: f"{fact.label or 'the column'} mixes day first and month first",
+    "mixed_dates": lambda fact: f"{fact.label or 'the column'} mixes day-first and month-first dates",
     "other_date_order": lambda fact: f"{_count(fact.count, 'date')} may be read with day and month swapped",
     "ambiguous_dates": lambda fact: f"{_count(fact.count, 'date')} could be day first or month first",
     "epoch_without_unit": lambda _: "numbers read as nanoseconds since 1970",
     "lost_left": lambda fact: f"{_count(fact.count, 'row')} without a match left out",
     "time_zone": lambda fact: f"times in {fact.label}",
     "part_of_rows": lambda fact: f"only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
-    "repeated": lambda fact: f"a join has repeated {fact.label or 'the rows'} in {_count(fact.count, 'row')}",
-    "mean_of_means": lambda fact: f"a mean of {fact.count:,} means of groups of different sizes",
-    "duplicate_rows": lambda fact: f"{_count(fact.count, 'duplicate row')} counted again",
-    "repeated_ids": lambda fact: _rows_have(fact, f"a {fact.label} that occurs before"),
-    "total_rows": lambda fact: f"{_count(fact.count, 'row')} of {fact.label} looks like a total",
-    "constant_per_id": lambda fact: f"{fact.label} counted in each of its rows, {fact.count:,} times too often",
-    "two_scales": lambda fact: f"{fact.label} has values of two scales, as if units were mixed",
-    "dates_in_1970": lambda fact: f"all dates of {fact.label or 'the column'} lie in 1970",
-    "later_years": lambda fact: f"{_count(fact.count, 'date')} of {fact.label or 'the column'} lie in the future",
-    "dates_as_text": lambda fact: f"{fact.label or 'the column'} holds dates as text, which compare by the day",
-    "absent_value": lambda fact: f"no row has {fact.label}",
-    "repeated_keys": lambda fact: _rows_have(fact, f"a {fact.label} that occurs before"),
-    "case_variants": lambda fact: f"{_count(fact.count, 'value')} of {fact.label} differ by case or blanks only",
-    "repeated_sums": lambda fact: f"{fact.label} of the joined table is added once for each row",
-    "unmatched_labels": lambda fact: f"{_count(fact.count, 'label')} in one operand only became missing",
-    "thousands_point": lambda fact: f"{fact.label or 'the text'} has values such as 1.234, which may be thousands",
-    "overlap": lambda fact: f"{_count(fact.count, 'row')} stand in several of the tables",
-    "placeholders": lambda fact: (
-        f"{_count(fact.count, 'text')}{_of_label(fact.label)} without digits became missing"
+    "repeated": lambda fact: f"a join repeated {fact.label or 'the rows'} in {_count(fact.count, 'row')}",
+    "mean_of_means": lambda fact: f"a mean of {fact.count:,} group means, though the groups differ in size",
+    "duplicate_rows": lambda fact: f"{_count(fact.count, 'duplicate row')} counted more than once",
+    "repeated_ids": lambda fact: _rows_have(fact, f"the same {fact.label} as an earlier row"),
+    "total_rows": lambda fact: (
+        f"{_count(fact.count, 'row')} of {fact.label} look{'s like a total' if fact.count == 1 else ' like totals'}"
     ),
-    "repeated_each": lambda fact: f"a join counts {fact.label or 'a row'} for each of several matches",
+    "constant_per_id": lambda fact: f"{fact.label} counted once per row, {fact.count:,} times too often",
+    "two_scales": lambda fact: f"{fact.label} has values on two scales, as if units were mixed",
+    "dates_in_1970": lambda fact: f"all dates in {fact.label or 'the column'} are in 1970",
+    "later_years": lambda fact: f"{_count(fact.count, 'date')} in {fact.label or 'the column'} are in the future",
+    "dates_as_text": lambda fact: (
+        f"{fact.label or 'the column'} holds dates as text, which compare by the day first"
+    ),
+    "absent_value": lambda fact: f"no row has {fact.label}",
+    "repeated_keys": lambda fact: _rows_have(fact, f"the same {fact.label} as an earlier row"),
+    "case_variants": lambda fact: f"{_count(fact.count, 'value')} of {fact.label} differ only in case or spaces",
+    "repeated_sums": lambda fact: f"{fact.label} of the joined table is summed once for each row",
+    "unmatched_labels": lambda fact: f"{_count(fact.count, 'label')} in only one operand became missing",
+    "thousands_point": lambda fact: f"{fact.label or 'the text'} has values such as 1.234, which may be thousands",
+    "overlap": lambda fact: f"{_count(fact.count, 'row')} are in more than one of the tables",
+    "placeholders": lambda fact: (
+        f"{_count(fact.count, 'text value')}{_of_label(fact.label)} without digits became missing"
+    ),
+    "repeated_each": lambda fact: f"a join counts {fact.label or 'a row'} once for each of several matches",
     "nulls_filtered": lambda fact: f"{_count(fact.count, 'row')} without {fact.label} left out by the comparison",
-    "averages_averaged": lambda fact: f"{fact.label} holds averages already, each counted alike",
-    "several_rows": lambda fact: f"each {fact.label} has several rows, {fact.count:,} more",
+    "averages_averaged": lambda fact: f"{fact.label} already holds averages, and all count equally",
+    "several_rows": lambda fact: f"each {fact.label} has several rows, {fact.count:,} extra",
     "cut_off": lambda fact: f"units or signs cut off from {fact.label}",
     "excel_days": lambda fact: (
         f"{fact.label or 'the numbers'} counted from 1900-01-01; Excel counts from 1899-12-30"
     ),
     "dropped_for": lambda fact: f"{_count(fact.count, 'row')} left out because {fact.label} is missing",
-    "mean_of_ratios": lambda fact: f"{fact.label or 'a ratio'} averaged over rows, whatever their size",
-    "unjoined_nulls": lambda fact: f"{_count(fact.count, 'row')} without {fact.label} match no row without it",
-    "part_of_top": lambda fact: f"a figure of {fact.count:,} of {_count(fact.of or 0, 'row')} only: {fact.label}",
-    "mixed_units": lambda fact: f"several units in {fact.label}",
+    "mean_of_ratios": lambda fact: f"{fact.label or 'a ratio'} averaged over rows regardless of their size",
+    "unjoined_nulls": lambda fact: (
+        f"{_count(fact.count, 'row')} without {fact.label} have no match: nulls do not join"
+    ),
+    "part_of_top": lambda fact: f"computed from only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
+    "mixed_units": lambda fact: f"mixed units in {fact.label}",
 }
 """A text for each kind of fact that is told."""
 FOR_THE_VERDICT: frozenset[FactKind] = frozenset(

@@ -111,8 +111,8 @@ class Branches:
         step = await run_given_code(
             replace(watcher.latest[0], sandbox=status.label),
             known.code,
-            why="It is the code of an earlier result, run again because your question goes on from there.",
-            note="run again for a question that goes on from it",
+            why="It is the code of an earlier result, run again because your question continues from there.",
+            note="run again for a question that continues from it",
             decide=lambda proposal: gate.decide(proposal, prepared.request.approve),
             runner=sandbox,
             watcher=watcher,

@@ -20,6 +20,7 @@ from jupyter_codeagent.frontend.display import PHASES
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import AskMessage
 from jupyter_codeagent.frontend.receipt import receipt_of
+from jupyter_codeagent.frontend.receipt_words import VERDICTS
 from jupyter_codeagent.session.client_runs import BUSY_S, ClientRuns, is_schema
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.prompt_masking import PromptMasking
@@ -28,7 +29,7 @@ from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.settings_in_force import SettingsInForce
 from jupyter_codeagent.settings.enforcement import refusal_of
 from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, InsertError, UsageError
-from jupyter_codeagent.types.run import AgentRun, VerdictLevel
+from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables.privacy.masking import masked
 from jupyter_codeagent.variables.text import visible
@@ -40,14 +41,13 @@ MAX_PROMPT_CHARS = 10_000
 NOT_LET_IN = "Chats may not use this kernel yet: run `%config CodeAgent.clients = True` in a cell, then ask again."
 NO_PAGE = "No page of JupyterLab shows this notebook with the side panel. Open it, then ask again."
 WAITS_IN_CELL = (
-    "This chat is shared, and in a notebook nobody asks for another: the question stands there as a cell that has"
-    " not run. Whoever works in the notebook runs it, or deletes it."
+    "This chat is shared, and nobody can run a question for somebody else: it was added to the notebook as a cell"
+    " that has not run. Whoever works in the notebook can run or delete it."
 )
-NOT_RUN = "The question was not asked, as a cell before it has failed. Its cell is in the notebook: run it there."
-VERDICTS: dict[VerdictLevel, str] = {"checked": "Rows checked", "look": "Look", "doubtful": "Doubtful"}
+NOT_RUN = "The question was not asked because a cell before it failed. Its cell is in the notebook: run it there."
 PENDING = "Its cells are pending in the notebook: accept, edit or discard them there."
 UNDELIVERED = "Its cells could not be inserted: open the notebook again, or insert them from the side panel."
-SCHEMA = "The result is not told here, as privacy = schema; it is in the notebook."
+SCHEMA = "The result is not shown here, because privacy is set to schema; it is in the notebook."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class ChatQuestions:
             case "ask", {"prompt": str(), "notebook": str(), "private": bool(), "web_client": str()}:
                 return json.dumps(await self._ask(cast("ChatQuestion", arguments), tell))
         raise UsageError(
-            "Another version of jupyter-codeagent asks than this kernel has: install the same for both."
+            "The chat and this kernel use different versions of jupyter-codeagent: install the same for both."
         )
 
     def ended(self, question: str) -> None:
@@ -161,7 +161,7 @@ class ChatQuestions:
                 return masked(text, await self.masking.values_in(text))
         except TimeoutError:
             raise CodeAgentError(
-                "The run is done, but cannot be told while the kernel is busy: see the notebook."
+                "The run is done, but its result cannot be shown here while the kernel is busy: see the notebook."
             ) from None
 
     # --- stop -------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def cell_source(prompt: str) -> str:
     """
     text = "\n".join(visible(line) for line in prompt.splitlines()).strip()
     if not text:
-        raise UsageError("There is no question in this message: write what you want to know of your variables.")
+        raise UsageError("There is no question in this message: write what you want to know about your variables.")
     if len(text) > MAX_PROMPT_CHARS:
         raise UsageError(
             f"The question has {len(text):,} characters; the limit is {MAX_PROMPT_CHARS:,}: shorten it."

@@ -140,7 +140,9 @@ class ClientRuns:
             recorder.changed(end_run(recorder.latest.run, "failed", str(problem)))
             raise
         except BaseException as fault:
-            recorder.changed(end_run(recorder.latest.run, "failed", f"A fault of jupyter-codeagent: {fault!r}"))
+            recorder.changed(
+                end_run(recorder.latest.run, "failed", f"Internal error in jupyter-codeagent: {fault!r}")
+            )
             raise
         finally:
             del self._running[run.id]

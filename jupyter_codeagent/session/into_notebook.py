@@ -75,5 +75,5 @@ class NotebookWriter:
 
 def _with_cells_of(run: AgentRun, kept: AgentRun) -> AgentRun:
     """Return the record of a run whose result is already in the cells of an earlier one."""
-    notes = (*run.notes, "its cells are in the notebook already")
+    notes = (*run.notes, "its cells are already in the notebook")
     return replace(run, cell_state=kept.cell_state, placed="kept", notes=notes)

@@ -188,7 +188,7 @@ class AgentSession:
             self._end_exploration("failed", str(error))
             raise
         except BaseException as error:
-            self._end_exploration("failed", f"A fault of jupyter-codeagent: {error!r}")
+            self._end_exploration("failed", f"Internal error in jupyter-codeagent: {error!r}")
             raise
         finally:
             self.current_run.end()
@@ -272,7 +272,7 @@ class AgentSession:
             run = end_run(self.current_run.so_far(recorder), "failed", str(error))
         except BaseException as error:
             so_far = self.current_run.so_far(recorder)
-            recorder.changed(end_run(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
+            recorder.changed(end_run(so_far, "failed", f"Internal error in jupyter-codeagent: {error!r}"))
             raise
         finally:
             self.questions.end()

@@ -704,7 +704,7 @@ def test_a_question_is_put_into_the_notebook_by_the_page_that_acknowledges_it_or
         await link.wait_for("ask")
         refusal = {"ok": False, "cell_ids": [], "problem": "the notebook eda.ipynb is read-only"}
         await link.hear({**FROM_PAGE["asked"], **refusal})
-        with pytest.raises(InsertError, match="not put into the notebook: the notebook eda"):
+        with pytest.raises(InsertError, match="not be inserted into the notebook: the notebook eda"):
             await refused
 
     with_page(act)

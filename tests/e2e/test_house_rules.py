@@ -60,7 +60,7 @@ def test_house_rules_are_seen_in_context_are_on_the_receipt_and_a_change_asks_ag
 
     asked = len(shared_model.requests)
     notebook.run_cell(1)
-    expect(receipt).to_contain_text("as recorded, model not asked")
+    expect(receipt).to_contain_text("replayed, model not called")
     rules.write_text("\n".join(["Nothing is as it seems to be in this house."] * 40))
     notebook.run_cell(1)
     expect(receipt).to_contain_text("left out of CODEAGENT.md beside the notebook: the last 24 lines")

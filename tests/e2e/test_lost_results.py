@@ -136,9 +136,9 @@ def test_an_accepted_result_that_was_lost_comes_back_accepted_by_one_press_or_wh
     expect(offered(panel)).to_have_count(0)
     notebook.run_cell(1)  # from the record: the model is not asked
     notebook.wait_for_states(["", "", *ACCEPTED])
-    expect(notebook.cells.nth(1)).to_contain_text("as recorded, model not asked")
+    expect(notebook.cells.nth(1)).to_contain_text("replayed, model not called")
     notebook.run_cell(1)
-    expect(notebook.cells.nth(1)).to_contain_text("its cells are in the notebook already")
+    expect(notebook.cells.nth(1)).to_contain_text("its cells are already in the notebook")
     assert notebook.states() == ["", "", *ACCEPTED]
     shows(panel, "An otter?", "accepted")
     notebook.call("notebook.activeCellIndex = 2; notebook.select(notebook.widgets[3])")

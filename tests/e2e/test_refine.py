@@ -155,7 +155,7 @@ def test_a_refinement_that_fails_or_is_stopped_leaves_the_result_and_the_words_i
     box(notebook).press("Enter")
     expect(words(notebook)).to_have_text("The model is writing …")
     notebook.page.get_by_role("button", name="Stop", exact=True).click()
-    expect(words(notebook)).to_have_text("Stopped; the result is as it was.")
+    expect(words(notebook)).to_have_text("Stopped; the result is unchanged.")
     assert (notebook.cell_metadata(), source(notebook, 1)) == (before, QUESTION)
     box(notebook).press("Escape")
     expect(notebook.cells.nth(3)).to_be_focused()
@@ -179,7 +179,7 @@ def test_a_refinement_waits_for_a_busy_kernel_gives_up_nothing_behind_it_and_can
     notebook.page.get_by_role("button", name="Stop", exact=True).click()
     expect(words(notebook)).to_have_text("Stopping …")
     go_on.touch()
-    expect(words(notebook)).to_have_text("Stopped; the result is as it was.")
+    expect(words(notebook)).to_have_text("Stopped; the result is unchanged.")
     assert shared_model.requests == []
     expect(notebook.cells.nth(4)).to_contain_text("over")
     notebook.page.wait_for_function(

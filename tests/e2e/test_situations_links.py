@@ -84,11 +84,11 @@ def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_p
     gates[0].set()
     notebook.wait_for_states(["", "", *PENDING, "", ""])
     shared_model.wait_until_asked(3)
-    expect(panel).to_contain_text("1 more question waits its turn.")
+    expect(panel).to_contain_text("1 more question is queued.")
     panel.get_by_role("button", name="Stop this run").click()
     chimera = notebook.cells.nth(4)
     expect(chimera).to_contain_text("Stopped by you")
-    expect(chimera).to_contain_text("Cells that were waiting behind it were not run.")
+    expect(chimera).to_contain_text("Cells queued after this one were not run.")
     notebook.page.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget.content.widgets[5].model.executionState === 'idle'"
     )

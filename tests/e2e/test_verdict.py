@@ -39,7 +39,7 @@ def test_a_result_says_below_it_how_far_it_can_be_believed_and_each_step_of_its_
 ) -> None:
     notebook = asked(open_notebook, shared_model, MEAN, "What is the mean distance per city?")
     line = verdict(notebook, 2)
-    expect(line).to_contain_text("Look:1 row without city left out")
+    expect(line).to_contain_text("Worth a look:1 row without city left out")
     notebook.picture("verdict")
     line.get_by_role("button", name="Steps of the code (1)").click()
     steps = line.get_by_role("list", name="Steps of the code")
@@ -86,12 +86,12 @@ def test_a_doubtful_result_gets_no_sentence_and_is_not_accepted_together_with_ot
 ) -> None:
     notebook = asked(open_notebook, shared_model, WRONG, "How many kilometres are that in all?")
     notebook.wait_for_states(["", "", "pending", ""])
-    expect(verdict(notebook, 2)).to_contain_text("Doubtful: a join has repeated km in 2 rows")
+    expect(verdict(notebook, 2)).to_contain_text("Doubtful: a join repeated km in 2 rows")
     shared_model.script(KEPT, "Oslo is the farthest.")
     notebook.call("shared.cells[3].setSource('%%agent --vars trips\\nMean per city, missing ones too?')")
     notebook.run_cell(3)
     notebook.wait_for_states(["", "", "pending", "", "pending", "pending"])
     notebook.open_panel().get_by_role("button", name="Accept all").click()
     notebook.wait_for_states(["", "", "pending", "", "accepted", "accepted"])
-    expect(notebook.page.get_by_text("One doubtful result still waits")).to_be_visible()
+    expect(notebook.page.get_by_text("One doubtful result is still pending")).to_be_visible()
     notebook.picture("verdict_doubtful")

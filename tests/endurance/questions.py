@@ -74,7 +74,7 @@ def assert_sane(ran: Ran) -> None:
     if ran.error:
         assert ran.error.startswith(ERRORS), ran.error
         assert "\n" not in ran.error
-        assert "A fault of jupyter-codeagent" not in ran.error
+        assert "Internal error in jupyter-codeagent" not in ran.error
     else:
         assert RIGHT in ran.text
 

@@ -94,7 +94,7 @@ def test_a_branch_is_replayed_from_the_record_after_its_question_was(
     ):
         again = kernel.run(f"%%agent {words}", cell_id=cell_id)
         assert again.error == ""
-        assert "as recorded, model not asked" in again.text
+        assert "replayed, model not called" in again.text
     assert model_server.requests == []
 
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_run_again_is_said(kernel: Kernel, model_server: ModelSer
 
 
 def test_a_run_that_is_not_there_is_one_line_and_nothing_is_sent(kernel: Kernel, model_server: ModelServer) -> None:
-    for options, problem in (("--from nosuchrun", "no run"), ("--new --from abc", "one of the two")):
+    for options, problem in (("--from nosuchrun", "no run"), ("--new --from abc", "only one of them")):
         ran = kernel.ask("sum", options)
         assert problem in ran.error
     assert model_server.requests == []

@@ -104,7 +104,7 @@ def test_the_join_that_goes_wrong_is_doubted_and_the_right_one_is_not(tmp_path: 
     assert shown(cells["right-steps"]).startswith("checked: ")
     assert cells["wrong/code"].metadata.codeagent["doubtful"] is True
     assert shown(cells["steps"]).startswith("doubtful: The join made 677,832 rows from 28,243 and 2,160")
-    assert "keys repeat on both sides: 649,589 rows more" in shown(cells["steps"])
+    assert "keys repeat on both sides: 649,589 extra rows" in shown(cells["steps"])
 
 
 @pytest.mark.rare("the embedded model answers the quickstart and the joins each time")

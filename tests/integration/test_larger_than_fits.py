@@ -65,7 +65,7 @@ def test_a_file_of_a_million_rows_is_queried_in_the_sandbox_without_being_loaded
     )
     assert f"{trips}  (" in shown
     assert EXPECTED in shown
-    assert "copied trips (plan)" in shown
+    assert "copied trips (query plan)" in shown
 
 
 def test_without_a_yes_the_file_is_not_shown_and_nothing_is_sent(

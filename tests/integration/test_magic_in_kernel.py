@@ -141,7 +141,7 @@ def test_run_all_in_the_same_kernel_asks_the_model_nothing_although_later_cells_
     for prompt in cells:
         again = kernel.run(f"%%agent\n{prompt}", cell_id=prompt.replace(" ", "-"))
         assert again.error == ""
-        assert "as recorded, model not asked" in again.text
+        assert "replayed, model not called" in again.text
     assert model_server.requests == []
 
 

@@ -204,4 +204,4 @@ def test_asked_again_in_the_same_cell_a_kept_answer_stays_alone(kernel: Kernel, 
     ask(kernel, question, cell_id="next")
     kernel.run("%agent accept")
     text = ask(kernel, question, cell_id="next")
-    assert "as recorded, model not asked" in text
+    assert "replayed, model not called" in text

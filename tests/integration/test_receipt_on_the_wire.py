@@ -196,7 +196,7 @@ def test_a_follow_up_of_one_call_sends_rows_of_the_earlier_result(asked: Asked) 
 def test_a_sentence_on_the_result_is_asked_for_with_the_output(asked: Asked) -> None:
     asked.script(SHOWS, "That is it.")
     whole = asked.assert_true(asked.ask("show it"), {*TOLD, "output"})
-    assert "for a sentence on the result: the same, and what the code printed and displayed" in whole
+    assert "for a sentence about the result: the same, and what the code printed and displayed" in whole
 
 
 def test_a_repair_sends_the_error_and_the_result_of_the_repaired_code_stays_here(asked: Asked) -> None:
@@ -212,7 +212,7 @@ def test_a_doubt_sends_what_looked_wrong(asked: Asked) -> None:
     whole = asked.kernel.run("%agent show").text
     assert asked.on_the_wire == {*TOLD, "doubt"}
     assert kinds_in_line(ran.text) == {*TOLD, "doubt", "output"}  # what it showed was ``[]``
-    assert "1 result that looked wrong, asked for again" in whole
+    assert "1 result that looked wrong, so the model was asked again" in whole
 
 
 @pytest.mark.long("another case of what a test beside it proves")
@@ -221,7 +221,7 @@ def test_code_that_was_rejected_without_a_reason_sent_nothing_more_and_never_ran
     ran = asked.ask("show it", "--approve ask", answers=["n"])
     whole = asked.assert_true(ran, TOLD)
     assert "■ Rejected by you" in ran.text
-    assert "Step 1: never ran, you said no" in whole
+    assert "Step 1: never ran, you rejected it" in whole
     assert ran.error.startswith("DeniedError")  # cells behind it are not run
     assert ran.data == [], "nothing in red"
 
@@ -232,7 +232,7 @@ def test_a_reason_for_a_no_is_sent_and_the_rejected_code_never_ran(asked: Asked)
     ran = asked.ask("show it", "--approve ask --max-steps 2", answers=["reasoncanary", "y"])
     whole = asked.assert_true(ran, {*TOLD, "reason"})
     assert "1 program that you rejected never ran" in whole
-    assert "never ran, you said no: reasoncanary" in whole
+    assert "never ran, you rejected it: reasoncanary" in whole
     assert "failed" not in whole
 
 
@@ -304,7 +304,7 @@ def test_a_replay_asks_no_model(asked: Asked) -> None:
     asked.script("Never asked for.")
     ran = asked.ask("show it", cell_id="same")
     asked.assert_true(ran, set())
-    assert "as recorded, model not asked · frame already copied · nothing sent" in ran.text
+    assert "replayed, model not called · frame already copied · nothing sent" in ran.text
 
 
 @pytest.mark.long("another situation of what a test beside it proves")

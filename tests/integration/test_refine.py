@@ -60,14 +60,14 @@ def test_a_version_that_was_accepted_is_replayed_by_its_cell_although_a_later_on
     kernel.run(f"%agent accept {second}")
     model_server.script("never asked")
     again = kernel.run(f"%%agent --vars df\n{REFINED}", cell_id="question")
-    assert "as recorded, model not asked" in again.text
+    assert "replayed, model not called" in again.text
     assert model_server.requests == []
 
     kernel.run(f"%agent discard {second}")
     kernel.run(f"%agent discard {kernel.run_ids()[0]}")
     kernel.run(f"%agent accept {first}")
     again = kernel.run(QUESTION, cell_id="question")
-    assert "as recorded, model not asked" in again.text
+    assert "replayed, model not called" in again.text
     assert model_server.requests == []
 
 
@@ -160,7 +160,7 @@ def test_a_replayed_result_is_believed_as_far_as_it_was_the_first_time(
     first = kernel.record(kernel.run_ids()[0])
     assert (first["verdict"]["level"], first["assumptions"][0]["text"]) == ("doubtful", "only 2 of 3 rows")
     again = kernel.run("%%agent --vars df\nWhat is the total of n?", cell_id="question")
-    assert "as recorded, model not asked" in again.text
+    assert "replayed, model not called" in again.text
     second = kernel.record(kernel.run_ids()[0])
     assert second["id"] != first["id"]
     assert [second[name] for name in ("verdict", "assumptions")] == [

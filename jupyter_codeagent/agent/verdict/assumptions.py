@@ -21,7 +21,7 @@ class Choice(NamedTuple):
 CHOICES: dict[FactKind, Choice] = {
     "part_of_rows": Choice("only {count} of {of} rows", "use all rows, not only a part of them"),
     "lost_left": Choice("{count} rows without a match left out", "keep the rows without a match (left join)"),
-    "ambiguous_dates": Choice("dates of {label} read month first", "read the dates of {label} day first"),
+    "ambiguous_dates": Choice("dates in {label} read month first", "read the dates of {label} day first"),
     "missing_keys": Choice(
         "{count} rows without {label} left out", "keep the rows without {label} as a group of their own"
     ),
@@ -31,7 +31,7 @@ CHOICES: dict[FactKind, Choice] = {
         "{count} values of {label} became missing", "show the values of {label} that could not be converted"
     ),
     "placeholders": Choice(
-        "{count} texts of {label} read as missing", "show the values of {label} that could not be converted"
+        "{count} text values of {label} read as missing", "show the values of {label} that could not be converted"
     ),
     "ties": Choice("{count} more rows tie with the last one", "include all rows that tie with the last one"),
     "duplicate_rows": Choice("{count} duplicate rows counted", "count duplicate rows once"),
@@ -74,6 +74,6 @@ def _assumption(choice: Choice, fact: OperationFact, line: int) -> Assumption:
     values = {"count": f"{fact.count:,}", "of": f"{fact.of or 0:,}", "label": fact.label}
     text = choice.text.format(**values)
     if fact.count == 1:
-        for plural in ("rows", "values", "texts", "duplicates"):
+        for plural in ("rows", "values", "duplicates"):
             text = text.replace(plural, plural[:-1], 1)
     return Assumption(text=text, refinement=choice.refinement.format(**values), line=line)

@@ -171,12 +171,12 @@ def _prompt_reasons(signals: Signals, prompt: str) -> Iterator[str]:
     removed = [one for one in signals.operations if one.kind == "deduplicate" and one.rows is not None]
     if asked_rows.asks_once(prompt) and signals.operations:
         if not picks and "unique" not in signals.code:
-            yield "the question speaks of records that are there more than once, and no step leaves them out"
+            yield "the question mentions duplicate records, but no step leaves them out"
         elif removed and all(one.rows is not None and one.rows[0] == one.rows[1] for one in removed):
-            yield f"no row was a duplicate (line {removed[0].line}), though the question speaks of some"
+            yield f"no duplicate was found (line {removed[0].line}), though the question mentions some"
     several = [fact for one in signals.operations for fact in one.facts if fact.kind in SEVERAL]
     if asked_rows.asks_for_latest(prompt) and several and not picks:
-        yield f"the question asks for the latest state, and each {several[0].label or 'key'} has several rows"
+        yield f"the question asks for the latest state, but each {several[0].label or 'key'} has several rows"
     if asked_rows.asks_for_unmatched(prompt):
         yield from _unmatched_lost(signals.operations)
 
@@ -187,7 +187,7 @@ def _unmatched_lost(operations: Sequence[Operation]) -> Iterator[str]:
     for one in operations:
         lost = sum(fact.count for fact in one.facts if fact.kind in ("lost_left", "lost_right"))
         if one.kind == "join" and lost:
-            yield f"{lost:,} rows without a match left out (line {one.line}), though the question wants all"
+            yield f"{lost:,} rows without a match left out (line {one.line}), though the question asks for all"
         is_fewer = one.rows is not None and one.rows[1] < one.rows[0]
         if is_kept and one.kind in ("filter", "drop_missing") and is_fewer:
             yield f"the filter after the join leaves out rows without a match (line {one.line})"
@@ -203,14 +203,14 @@ def _hard_for_the_model(signals: Signals) -> str:
         return f"the model needed {signals.replies} attempts"
     lines = sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in signals.code.splitlines())
     if lines >= MANY_LINES and (signals.corrections or signals.replies > 1):
-        return f"a program of {lines} lines had to be corrected"
+        return f"the model's program of {lines} lines had to be corrected"
     return ""
 
 
 def _further_reasons(signals: Signals) -> Iterator[str]:
     for one in signals.operations:
         if one.kind == "filter" and one.rows is not None and one.rows[0] and not one.rows[1]:
-            yield f"the filter leaves no row (line {one.line})"
+            yield f"the filter leaves no rows (line {one.line})"
     if signals.replies > 1:
         yield f"the model needed {signals.replies} attempts"
     if signals.corrections:
@@ -218,7 +218,7 @@ def _further_reasons(signals: Signals) -> Iterator[str]:
     if signals.not_observed:
         yield f"what the code did to the rows could not be observed ({signals.not_observed})"
     if signals.databases:
-        yield f"what its queries did to the rows of {' and '.join(signals.databases)} is not counted"
+        yield f"what its queries did to the rows of {' and '.join(signals.databases)} was not counted"
 
 
 def _reason(one: Operation, fact: OperationFact) -> str:
@@ -228,5 +228,5 @@ def _reason(one: Operation, fact: OperationFact) -> str:
 def _what_was_looked_at(signals: Signals) -> str:
     steps = len(signals.operations)
     if not steps:
-        return "it has no step whose rows are counted"
+        return "no step of the code has rows to count"
     return f"nothing lost, repeated or mixed up in {steps} observed step{'' if steps == 1 else 's'}"

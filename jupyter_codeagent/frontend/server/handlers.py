@@ -84,7 +84,7 @@ class RunsHandler(HistoryHandler):
         """Delete all runs of `notebook`, or with ``all=yes`` all; a request that names neither deletes nothing."""
         notebook, everything = self.get_query_argument("notebook", ""), self.get_query_argument("all", "")
         if bool(notebook) == (everything == "yes"):
-            raise UsageError("Say which runs to delete: notebook=PATH, or all=yes for all of all notebooks.")
+            raise UsageError("Say which runs to delete: notebook=PATH, or all=yes for those of all notebooks.")
         if notebook:
             deleted = await asyncio.to_thread(self.history.delete_notebook, *self.paths.recorded(notebook))
         else:

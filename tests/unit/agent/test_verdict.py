@@ -62,8 +62,8 @@ def test_a_warning_that_was_not_mended_makes_a_result_doubtful() -> None:
             Signals(not_observed="RuntimeError: x"),
             "what the code did to the rows could not be observed (RuntimeError: x)",
         ),
-        (Signals(operations=(operation(kind="filter", rows=(9, 0)),)), "the filter leaves no row (line 2)"),
-        (Signals(databases=("db",)), "what its queries did to the rows of db is not counted"),
+        (Signals(operations=(operation(kind="filter", rows=(9, 0)),)), "the filter leaves no rows (line 2)"),
+        (Signals(databases=("db",)), "what its queries did to the rows of db was not counted"),
     ],
 )
 def test_what_was_hard_or_could_not_be_seen_asks_for_a_look(signals: Signals, reason: str) -> None:
@@ -77,9 +77,9 @@ def test_what_was_hard_or_could_not_be_seen_asks_for_a_look(signals: Signals, re
         (Signals(replies=3), "the model needed 3 attempts"),
         (
             Signals(code="# a comment\n" + "x = 1\n\n" * 10, corrections=("match-values",)),
-            "a program of 10 lines had to be corrected",
+            "the model's program of 10 lines had to be corrected",
         ),
-        (Signals(code="x = 1\n" * 12, replies=2), "a program of 12 lines had to be corrected"),
+        (Signals(code="x = 1\n" * 12, replies=2), "the model's program of 12 lines had to be corrected"),
     ],
 )
 def test_a_result_that_was_too_hard_for_the_model_is_doubtful(signals: Signals, reason: str) -> None:
@@ -141,25 +141,25 @@ KEPT = operation(kind="deduplicate", name="drop_duplicates", rows=(100, 100))
             "Mean age? Some answered twice.",
             (operation(),),
             "df.age.mean()",
-            "the question speaks of records that are there more than once, and no step leaves them out",
+            "the question mentions duplicate records, but no step leaves them out",
         ),
         (
             "Mean age without duplicates?",
             (KEPT,),
             "df.drop_duplicates().age.mean()",
-            "no row was a duplicate (line 2), though the question speaks of some",
+            "no duplicate was found (line 2), though the question mentions some",
         ),
         (
             "What is the current salary by site?",
             (operation(fact("repeated_ids", label="staff_no")),),
             "df.groupby('site').salary.sum()",
-            "the question asks for the latest state, and each staff_no has several rows",
+            "the question asks for the latest state, but each staff_no has several rows",
         ),
         (
             "Visits by member, no-shows count as zero?",
             (LEFT,),
             "visits.merge(members)",
-            "7 rows without a match left out (line 2), though the question wants all",
+            "7 rows without a match left out (line 2), though the question asks for all",
         ),
     ],
 )

@@ -75,7 +75,7 @@ def test_an_error_is_one_line_and_a_fault_tells_nothing_of_the_data() -> None:
     sent, _ = handled(call("1", "refuse"), call("2", "fault"))
     assert [(message["ok"], message["text"]) for message in sent] == [
         (False, "Do it otherwise."),
-        (False, "A fault of jupyter-codeagent (KeyError): the user's kernel is unchanged."),
+        (False, "Internal error in jupyter-codeagent (KeyError): the user's kernel is unchanged."),
     ]
 
 

@@ -94,7 +94,7 @@ def test_house_rules_are_named_in_the_line_and_stand_in_the_details() -> None:
 def test_what_was_about_to_be_sent_and_was_not_is_not_said_to_be_sent() -> None:
     refused = replace(RUN, status="failed", model_calls=(replace(ASKED, sent=False),))
     assert receipt_of(refused).line.endswith(" · nothing sent")
-    assert "not sent, there was no connection" in details(refused)
+    assert "not sent: no connection" in details(refused)
     assert receipt_of(replace(RUN, model_calls=())).line.endswith(" · nothing sent")
 
 
@@ -122,7 +122,7 @@ def test_each_request_stands_in_the_details_with_what_it_held_beyond_the_one_bef
         "to count tokens: names and types of variables\n"
         "for a program: the question, names and types of variables, statistics and values of variables\n"
         "for a program: the same, and the error of the code (300 tokens in, 0 out)\n"
-        "for a sentence on the result: the question, names and types of variables, statistics and values of "
+        "for a sentence about the result: the question, names and types of variables, statistics and values of "
         "variables, what the code printed and displayed\n"
         "by ask_model: the texts that ask_model was given"
     ) in shown
@@ -180,7 +180,7 @@ def test_what_may_change_the_meaning_of_a_result_is_shown(note: str) -> None:
         "called weather 3 times",
         "ask_model: 12 questions, 1,400 tokens",
         "house rules: 3 lines of CODEAGENT.md beside the notebook",
-        "its cells are in the notebook already",
+        "its cells are already in the notebook",
     ],
 )
 def test_what_a_user_expects_anyway_is_folded(note: str) -> None:
@@ -222,8 +222,8 @@ def test_a_changed_copy_is_shown() -> None:
     [
         (step(decision=YES, result=OK), "ran"),
         (step(decision=YES, result=KEY_ERROR), "KeyError: 'Revenu'"),
-        (step(decision=NO), "never ran, you said no: use the median"),
-        (step(decision=replace(NO, decided_by="nobody", reason="")), "never ran, nobody said yes"),
+        (step(decision=NO), "never ran, you rejected it: use the median"),
+        (step(decision=replace(NO, decided_by="nobody", reason="")), "never ran, nobody approved it"),
         (step(), "never ran"),
         (step(decision=YES), "did not finish"),
         (step(decision=YES, result=ExecutionResult(status="interrupted")), "stopped while it ran"),
@@ -243,7 +243,10 @@ def test_a_step_says_whether_its_code_ran(one: Step, outcome: str) -> None:
         (step(result=KEY_ERROR), "1 failed attempt repaired in the sandbox"),
         (step(decision=NO), "1 program that you rejected never ran"),
         (step("", note="no code in the reply"), "1 reply without a program"),
-        (step(result=OK, note="the result looks wrong: x"), "1 result that looked wrong, asked for again"),
+        (
+            step(result=OK, note="the result looks wrong: x"),
+            "1 result that looked wrong, so the model was asked again",
+        ),
     ],
 )
 def test_rejected_code_and_replies_without_any_are_not_called_attempts_that_failed(before: Step, said: str) -> None:
@@ -258,9 +261,7 @@ def test_a_run_that_its_user_has_ended_has_neutral_words_and_no_cross() -> None:
     for run, words in ((stopped, "■ Stopped by you after 3.2 s"), (rejected, "■ Rejected by you after 3.2 s")):
         assert ended_by_user(run)
         assert receipt_of(run).line.startswith(words)
-        assert receipt_of(run).attention == (
-            "No cells were inserted. Cells that were waiting behind it were not run.",
-        )
+        assert receipt_of(run).attention == ("No cells were inserted. Cells queued after this one were not run.",)
     unasked = replace(rejected, steps=(step(decision=replace(NO, decided_by="nobody")),))
     assert not ended_by_user(unasked)
     assert receipt_of(unasked).line.startswith("✗ Not approved after 3.2 s")
@@ -268,14 +269,14 @@ def test_a_run_that_its_user_has_ended_has_neutral_words_and_no_cross() -> None:
 
 
 def test_a_failure_is_not_said_twice() -> None:
-    failed = replace(RUN, status="failed", error="No working code within 4 steps.")
+    failed = replace(RUN, status="failed", error="No working code after 4 steps.")
     assert receipt_of(failed).line.startswith("✗ Failed after 3.2 s · ")
     assert "No working code" not in str(receipt_of(failed))  # its cell says it in red
 
 
 def test_a_replayed_run_says_that_no_model_was_asked() -> None:
     replayed = replace(RUN, replayed_from="older", model_calls=())
-    assert receipt_of(replayed).line == "✓ 3.2 s · as recorded, model not asked · copied df · nothing sent"
+    assert receipt_of(replayed).line == "✓ 3.2 s · replayed, model not called · copied df · nothing sent"
 
 
 def test_what_was_not_copied_is_told_with_its_reason() -> None:
@@ -298,14 +299,14 @@ def test_sizes_are_short(size: int, text: str) -> None:
 
 def test_what_a_person_should_know_of_a_result_stands_below_the_line_where_there_is_no_page() -> None:
     lines = receipt_text(example_run()).split("\n")
-    assert lines[1] == "Look: 4 rows without carrier left out (line 1)"
+    assert lines[1] == "Worth a look: 4 rows without carrier left out (line 1)"
     checked = replace(example_run(), verdict=Verdict(level="checked", reason="nothing lost"))
     assert "nothing lost" not in receipt_text(checked)
 
 
 def test_the_details_have_the_verdict_what_was_assumed_and_each_step_of_the_code() -> None:
     told = dict(receipt_of(example_run()).details)
-    assert told["Verdict: look"] == "4 rows without carrier left out (line 1)"
+    assert told["Verdict: worth a look"] == "4 rows without carrier left out (line 1)"
     assert told["Assumed"] == (
         "9,430 missing values of arr_delay skipped; otherwise: %agent refine 012345 count missing values of "
         "arr_delay as 0"
@@ -313,5 +314,5 @@ def test_the_details_have_the_verdict_what_was_assumed_and_each_step_of_the_code
     assert told["Steps of the code"].split("\n") == [
         "line 1: mean of arr_delay by carrier: 336,776 rows → 16; 4 rows without carrier left out; "
         "9,430 missing values of arr_delay skipped",
-        "not all steps were observed: RuntimeError: a bug",
+        "some steps were not observed: RuntimeError: a bug",
     ]

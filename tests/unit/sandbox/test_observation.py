@@ -51,27 +51,27 @@ COUNTED: dict[str, list[str]] = {
     "orders.merge(customers, on='customer')": [
         "merge(customers, on='customer'): 6 and 4 rows → 5 rows; 3 rows of the left table without a match; "
         "3 rows without a match left out; 1 row of the right table without a match; 1 key would match but for the "
-        "spelling; keys repeat on both sides: 2 rows more"
+        "spelling; keys repeat on both sides: 2 extra rows"
     ],
     "pd.merge(orders, customers.drop_duplicates('customer'), how='left', on='customer')": [
         "drop_duplicates('customer'): 1 duplicate left out of 4 rows",
         "merge(orders, customers.drop_duplicates('customer'), how='left', on='custom…): 6 and 3 rows → 6 rows; "
         "3 rows of the left table without a match; 1 row of the right table without a match; "
-        "1 key would match but for the spelling; no row multiplied",
+        "1 key would match but for the spelling; no rows multiplied",
     ],
     "plain.merge(plain, left_on='k', right_on='k', how='outer')": [
         "merge(plain, left_on='k', right_on='k', how='outer'): 3 and 3 rows → 5 rows; "
-        "keys repeat on both sides: 2 rows more"
+        "keys repeat on both sides: 2 extra rows"
     ],
     "plain.set_index('k').join(customers.set_index('customer'))": [
         "join(customers.set_index('customer')): 3 and 4 rows → 3 rows; "
-        "3 rows of the left table without a match; 4 rows of the right table without a match; no row multiplied"
+        "3 rows of the left table without a match; 4 rows of the right table without a match; no rows multiplied"
     ],
     "pd.concat([plain, orders])": [
-        "concat([plain, orders]): 9 rows; k, v, id, customer, amount, price, day is not in all tables"
+        "concat([plain, orders]): 9 rows; not in all tables: k, v, id, customer, amount, price, day"
     ],
     "pd.to_numeric(orders['price'], errors='coerce').sum()": [
-        "to_numeric(orders['price'], errors='coerce'): 1 text of price without digits became missing; "
+        "to_numeric(orders['price'], errors='coerce'): 1 text value of price without digits became missing; "
         "price str → float64",
         "sum of price: 6 rows; 1 missing value of price skipped",
     ],
@@ -82,11 +82,11 @@ COUNTED: dict[str, list[str]] = {
         "head(2): 2 of 6 rows",
     ],
     "orders[orders.customer == 'ANN']": [
-        "compare orders.customer == 'ANN': 3 rows have another spelling",
+        "compare orders.customer == 'ANN': 3 rows have a different spelling",
         "filter orders.customer == 'ANN': 0 of 6 rows",
     ],
     "orders[orders.customer.isin(['ANN'])]": [
-        "isin(['ANN']): 3 rows have another spelling",
+        "isin(['ANN']): 3 rows have a different spelling",
         "filter orders.customer.isin(['ANN']): 0 of 6 rows",
     ],
     "orders[orders['id'] == '3']": [
@@ -118,25 +118,27 @@ COUNTED: dict[str, list[str]] = {
     ],
     "plain.groupby('k').v.mean().mean()": [
         "mean of v by k: 3 rows → 2",
-        "mean of v: 2 rows; a mean of 2 means of groups of different sizes",
+        "mean of v: 2 rows; a mean of 2 group means, though the groups differ in size",
     ],
     "m = customers.merge(orders, on='customer')\nm.city.count()": [
         "merge(orders, on='customer'): 4 and 6 rows → 5 rows; 1 row of the left table without a match; "
         "1 row without a match left out; 3 rows of the right table without a match; keys repeat on both sides: "
-        "2 rows more",
-        "count of city: 5 rows; a join has repeated city in 2 rows",
+        "2 extra rows",
+        "count of city: 5 rows; a join repeated city in 2 rows",
     ],
     "orders.pivot_table(index='customer', values='amount', aggfunc='sum')": [
         "pivot_table of amount by customer: 6 rows → 4; 1 row without customer left out; "
         "1 missing value of amount skipped"
     ],
     "for part in range(5):\n    plain.head(1)": ["head(1): 5 times, the first: 1 of 3 rows"],
-    "lines.filter(pl.col('k') == 'A')": ["filter(pl.col('k') == 'A'): 0 of 4 rows; 2 rows have another spelling"],
+    "lines.filter(pl.col('k') == 'A')": [
+        "filter(pl.col('k') == 'A'): 0 of 4 rows; 2 rows have a different spelling"
+    ],
     "lines.group_by('k').agg(pl.col('v').mean()).sort('k')": ["agg by k: 4 rows → 3; 1 missing value of v skipped"],
     "lines.join(other, on='k', how='left')": [
         "join(other, on='k', how='left'): 4 and 2 rows → 4 rows; 1 row without k left out; "
         "2 rows of the left table without a match; "
-        "1 row of the right table without a match; no row multiplied"
+        "1 row of the right table without a match; no rows multiplied"
     ],
     "lines['v'].sum()": ["sum of v: 4 rows; 1 missing value of v skipped"],
     "lines.drop_nulls()": ["drop_nulls(): 2 of 4 rows; k is missing in 1; v is missing in 1"],
@@ -343,7 +345,7 @@ def test_what_was_not_counted_is_not_said(
     monkeypatch.setattr("jupyter_codeagent.sandbox.guest.observation.observer.BUDGET_S", 0.0)
     report = observed(shell, observer, "plain.merge(plain, on='k')\norders.amount.mean()")
     assert [one.text for one in report.operations] == [
-        "merge(plain, on='k'): 3 and 3 rows → 5 rows; too large to be counted",
+        "merge(plain, on='k'): 3 and 3 rows → 5 rows; too large to count",
         "mean of amount: 6 rows",
     ]
 

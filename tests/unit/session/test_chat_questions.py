@@ -131,7 +131,7 @@ def test_under_schema_no_result_no_reason_and_no_error_is_told() -> None:
         answer = asyncio.run(kernel.ask())
         assert answer["above"][1:] == [
             "Doubtful",
-            "The result is not told here, as privacy = schema; it is in the notebook.",
+            "The result is not shown here, because privacy is set to schema; it is in the notebook.",
         ]
         assert answer["output"] == ""
     failed = example_run(status="failed", error="KeyError: ada@example.org", placed="")
@@ -183,7 +183,12 @@ def test_a_question_of_a_shared_chat_stands_in_the_notebook_and_waits_for_a_pers
         (Kernel(is_open=False), {}, InsertError, NO_PAGE),
         (Kernel(), {"prompt": "  \n "}, UsageError, "There is no question in this message"),
         (Kernel(), {"prompt": "x" * 10_001}, UsageError, "has 10,001 characters; the limit is 10,000: shorten it"),
-        (Kernel(), {"private": "yes"}, UsageError, "Another version of jupyter-codeagent asks than"),
+        (
+            Kernel(),
+            {"private": "yes"},
+            UsageError,
+            "The chat and this kernel use different versions of jupyter-codeagent",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_told_in_one_line_and_nothing_is_inserted(
@@ -197,7 +202,7 @@ def test_what_cannot_be_asked_is_told_in_one_line_and_nothing_is_inserted(
 
 
 def test_only_a_chat_can_ask() -> None:
-    with pytest.raises(UsageError, match="Another version"):
+    with pytest.raises(UsageError, match="different versions"):
         asyncio.run(Kernel().questions.answer("talk.chat", "run_on_copies", {"code": "1"}, print))
 
 

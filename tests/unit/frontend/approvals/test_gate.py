@@ -264,7 +264,7 @@ def test_on_stdin_a_number_is_a_yes_to_so_many_calls_of_a_function_and_to_nothin
     assert (decision.action, decision.scope, decision.calls) == ("approve", "run", 40)
     decision = asyncio.run(approver.ask(proposal("run")))
     assert (decision.action, decision.reason) == ("reject", "40")
-    assert ["a number" in question for question in asked] == [True, False]
+    assert ["the number" in question for question in asked] == [True, False]
 
 
 @pytest.mark.parametrize("error", [StdinNotImplementedError, EOFError])
