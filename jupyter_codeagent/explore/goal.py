@@ -29,7 +29,7 @@ def goal_note(exploration: Exploration, goal: str) -> str:
         return ""
     meant = columns_meant(exploration, goal)
     if not meant:
-        return "goal: no column's name has a word of it, so all columns were looked at alike"
+        return "goal: no column name has any of its words, so all columns were treated alike"
     names = sorted(meant)
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     columns = listed([*map(name_in_words, names[:MOST_NAMED]), *more])
@@ -37,9 +37,9 @@ def goal_note(exploration: Exploration, goal: str) -> str:
     shown = (*chosen.joins, *chosen.quality, *chosen.insights)
     on_it = any(meant.intersection(finding.columns) for finding in shown)
     them = "it" if len(names) == 1 else "them"
-    first = f"what was found on {them} comes first among joins, flaws and insights"
+    first = f"findings on {them} come first among joins, flaws and insights"
     found = first if on_it else f"nothing was found on {them}"
-    return f"goal: taken to mean {columns}; {found}"
+    return f"goal: read as {columns}; {found}"
 
 
 def _words_of(text: str) -> set[str]:

@@ -327,7 +327,7 @@ _TEMPLATES: Mapping[QuestionKind, _Template] = {
         write=asked.means_within,
     ),
     "within": _Template(
-        text="How does {0} go with {1} within each {2} in {table}?",
+        text="How is {0} related to {1} within each {2} in {table}?",
         title="{0} and {1} within each {2}",
         finding="reversal",
         write=strata.reversal,
@@ -345,7 +345,7 @@ _TEMPLATES: Mapping[QuestionKind, _Template] = {
         write=times.season,
     ),
     "together": _Template(
-        text="How does {1} go with {0} in {table}?",
+        text="How is {1} related to {0} in {table}?",
         title="{1} and {0}",
         finding="correlation",
         write=pairs.correlation,
@@ -357,7 +357,7 @@ _TEMPLATES: Mapping[QuestionKind, _Template] = {
         write=quality.skew,
     ),
     "shares": _Template(
-        text="Which share does each {1} have within each {0} in {table}?",
+        text="What share does each {1} have within each {0} in {table}?",
         title="share of each {1} within each {0}",
         finding="association",
         write=asked.shares,
@@ -375,7 +375,7 @@ _TEMPLATES: Mapping[QuestionKind, _Template] = {
         write=asked.highest_rows,
     ),
     "missing": _Template(
-        text="Which columns of {table} lack values?",
+        text="Which columns of {table} have missing values?",
         title="missing values of {table}",
         finding="missing",
         write=quality.missing,

@@ -33,20 +33,20 @@ def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
         *_pairs(findings),
     ]
     if one.repeated_rows:
-        said.append(f"{counted(one.repeated_rows, 'row')} {_repeat(one.repeated_rows)} an earlier row completely.")
+        said.append(f"{counted(one.repeated_rows, 'row')} {_are_duplicates(one.repeated_rows)} of an earlier row.")
     if one.sampled:
-        said.append(f"Relations between columns were looked for in {whole(one.sampled)} of its rows.")
+        said.append(f"Relations between columns were examined in a sample of {whole(one.sampled)} rows.")
     return tuple(sentence for sentence in said if sentence)
 
 
-def _repeat(rows: int) -> str:
-    return "repeats" if rows == 1 else "repeat"
+def _are_duplicates(rows: int) -> str:
+    return "is an exact duplicate" if rows == 1 else "are exact duplicates"
 
 
 def _size(one: TableOverview) -> str:
     looked_at = len(one.columns) - len(one.index)
     columns = max(one.labels, looked_at)
-    seen = "" if looked_at == columns else f", of which {_seen(looked_at)} looked at"
+    seen = "" if looked_at == columns else f", of which {_seen(looked_at)} examined"
     indexed = f", indexed by {listed([name_in_words(name) for name in one.index])}" if one.index else ""
     return f"{one.table} has {counted(one.rows, 'row')} and {counted(columns, 'column')}{seen}{indexed}."
 
@@ -59,7 +59,7 @@ def _key(one: TableOverview) -> str:
     keys = [" with ".join(name_in_words(name) for name in key) for key in one.keys]
     if not keys:
         return ""
-    return f"Each row has its own {listed(keys, 'and its own')}."
+    return f"Unique key{'s' if len(keys) > 1 else ''}: {listed(keys)}."
 
 
 def _dates(one: TableOverview) -> str:
@@ -80,7 +80,7 @@ def _types(findings: list[Finding]) -> list[str]:
 def _absence(one: TableOverview) -> list[str]:
     lacking = sorted((column for column in one.columns if column.missing), key=lambda column: -column.missing)
     if not lacking:
-        return ["No value is missing."] if one.columns and one.rows and len(one.columns) >= one.labels else []
+        return ["No values are missing."] if one.columns and one.rows and len(one.columns) >= one.labels else []
     shares = [
         f"{name_in_words(column.name)} ({_share(column.missing, one.rows)} %)" for column in lacking[:MOST_NAMED]
     ]
@@ -105,7 +105,7 @@ def _tails(findings: list[Finding]) -> list[str]:
 
 def _pairs(findings: list[Finding]) -> list[str]:
     pairs = [listed([name_in_words(name) for name in one.columns]) for one in findings if follows(one)]
-    return [f"{pair} say nearly the same." for pair in pairs[:MOST_NAMED]]
+    return [f"{pair} carry nearly the same information." for pair in pairs[:MOST_NAMED]]
 
 
 def _several(names: list[str]) -> str:

@@ -109,14 +109,12 @@ def _named(finding: Finding) -> list[str]:
 def _duplicates(finding: Finding) -> Words:
     said = _Said(finding)
     if not finding.columns:
-        line = (
-            f"{said.counted('repeated', 'row')} of {finding.table} repeat{_s(finding)} an earlier row completely."
-        )
-        return said.words(line, f"{finding.table} has repeated rows")
+        line = f"{said.counted('repeated', 'row')} of {finding.table} {_are_duplicates(finding)} of an earlier row."
+        return said.words(line, f"{finding.table} has duplicate rows")
     keys = listed([name_in_words(name) for name in finding.columns])
     line = (
-        f"{said.counted('repeated', 'row')} of {finding.table} repeat{_s(finding)} {keys} of an earlier row; "
-        f"in all other rows {keys} {'is' if len(finding.columns) == 1 else 'are'} unique."
+        f"{said.counted('repeated', 'row')} of {finding.table} repeat{_s(finding)} the {keys} of an earlier row; "
+        f"otherwise {keys} {'is' if len(finding.columns) == 1 else 'are'} unique."
     )
     return said.words(line, f"{listed(_named(finding))} is not quite unique")
 
@@ -125,17 +123,19 @@ def _s(finding: Finding) -> str:
     return "s" if finding.count("repeated") == 1 else ""
 
 
+def _are_duplicates(finding: Finding) -> str:
+    return "is an exact duplicate" if finding.count("repeated") == 1 else "are exact duplicates"
+
+
 def _text_type(finding: Finding) -> Words:
     said = _Said(finding)
     date, column = finding.text("meant") == "date", said.column(0)
-    line = (
-        f"{column} is text that stands for {'dates' if date else 'numbers'} in {said.percent('share')} of its rows"
-    )
+    line = f"{column} holds {'dates' if date else 'numbers'} as text in {said.percent('share')} of its rows"
     if finding.text("format") and date:
         line += f", written as `{finding.text('format')}`"
     if finding.texts("other"):
-        line += f"; others are {listed([level_in_words(one) for one in finding.texts('other')])}"
-    return said.words(f"{line}.", f"{_named(finding)[0]} is text that stands for {'dates' if date else 'numbers'}")
+        line += f"; others hold {listed([level_in_words(one) for one in finding.texts('other')])}"
+    return said.words(f"{line}.", f"{_named(finding)[0]} holds {'dates' if date else 'numbers'} as text")
 
 
 def _missing(finding: Finding) -> Words:
@@ -149,9 +149,9 @@ def _missing_by_group(finding: Finding) -> Words:
     said, (column, group) = _Said(finding), _named(finding)
     line = (
         f"{said.column(0)} is missing in {said.percent('rate_in')} of rows with {said.column(1)} "
-        f"{said.level('level')}, in {said.percent('rate_out')} of the others."
+        f"{said.level('level')}, but in {said.percent('rate_out')} of the others."
     )
-    often = "often" if finding.number("rate_in") > finding.number("rate_out") else "seldom"
+    often = "often" if finding.number("rate_in") > finding.number("rate_out") else "rarely"
     return said.words(line, f"{column} is missing most {often} with {group} {bare(finding.text('level'))}")
 
 
@@ -160,8 +160,8 @@ def _missing_together(finding: Finding) -> Words:
     names = [name_in_words(name) for name in finding.columns]
     more = len(names) - 4
     columns = listed(names) if more <= 0 else f"{', '.join(names[:4])} and {_number(more)} more"
-    line = f"{columns} are missing together, in {said.counted('missing', 'row')}."
-    return said.words(line, f"The same rows lack {_number(len(names))} columns")
+    line = f"{columns} are missing together in {said.counted('missing', 'row')}."
+    return said.words(line, f"{_number(len(names)).capitalize()} columns are missing in the same rows")
 
 
 def _number(number: int) -> str:
@@ -171,7 +171,7 @@ def _number(number: int) -> str:
 def _gap(finding: Finding) -> Words:
     said = _Said(finding)
     line = (
-        f"{finding.table} has no rows between {said.date('start')} and {said.date('end')} by {said.column(0)}: "
+        f"{finding.table} has no rows between {said.date('start')} and {said.date('end')} ({said.column(0)}): "
         f"{said.exact('days', 1)} days are missing."
     )
     return said.words(line, f"{finding.table} has a gap in {_named(finding)[0]}")
@@ -186,7 +186,7 @@ def _outliers(finding: Finding) -> Words:
         sides.append(f"up to {said.figure('highest')}")
     far = counted(finding.count("count"), "value")
     said.count("count")
-    verb = "lies" if finding.count("count") == 1 else "lie"
+    verb = "is" if finding.count("count") == 1 else "are"
     line = (
         f"{far} of {said.column(0)} {verb} far from all others, {listed(sides) or 'on both sides'}; "
         f"the median is {said.figure('median')}."
@@ -205,8 +205,8 @@ def _impossible(finding: Finding) -> Words:
     shown = level_in_words(value) if isinstance(value, str) else rounded(finding.number("value"), 6)
     if not isinstance(value, str):
         said._noted(shown)
-    line = f"{said.column(0)} is {shown} in {rows}, far from all other values: it may stand for missing."
-    return said.words(line, f"{column} has a value that may stand for missing")
+    line = f"{said.column(0)} is {shown} in {rows}, far from all other values: it may stand for a missing value."
+    return said.words(line, f"{column} has a value that may mean missing")
 
 
 def _skew(finding: Finding) -> Words:
@@ -232,8 +232,8 @@ def _correlation(finding: Finding) -> Words:
     said, (x, y) = _Said(finding), _named(finding)
     if finding.text("form") == "curve":
         turns = f"it turns near {said.figure('peak')}" if finding.has("peak") else "the means bend"
-        line = f"{said.column(1)} follows {said.column(0)} in a curve, not a line: {turns}."
-        return said.words(line, f"{y} follows {x} in a curve")
+        line = f"{said.column(1)} follows {said.column(0)} along a curve, not a line: {turns}."
+        return said.words(line, f"{y} follows {x} along a curve")
     verb = "rises" if finding.number("r") > 0 else "falls"
     line = f"{said.column(1)} {verb} with {said.column(0)} (Spearman r {said.exact('r')}, n {said.count('n')})."
     return said.words(line, f"{y} {verb} with {x}")
@@ -243,7 +243,7 @@ def _association(finding: Finding) -> Words:
     said, (a, b) = _Said(finding), _named(finding)
     line = (
         f"{said.column(1)} is {said.level('b_level')} in {said.percent('share_in')} of rows with {said.column(0)} "
-        f"{said.level('a_level')}, in {said.percent('share_all')} of all."
+        f"{said.level('a_level')}, compared with {said.percent('share_all')} of all rows."
     )
     often = "more" if finding.number("share_in") > finding.number("share_all") else "less"
     a_level, b_level = bare(finding.text("a_level")), bare(finding.text("b_level"))
@@ -278,10 +278,10 @@ def _trend(finding: Finding) -> Words:
 
 
 def cycle_level(cycle: str, level: int) -> str:
-    """Return ``on Fridays``, ``in July`` or ``at 17 h``: the hour that begins then."""
+    """Return ``on Fridays``, ``in July`` or ``at 17:00``: the hour that begins then."""
     if cycle == "weekday":
         return f"on {WEEKDAYS[level]}s"
-    return f"in {MONTHS[level - 1]}" if cycle == "month" else f"at {level} h"
+    return f"in {MONTHS[level - 1]}" if cycle == "month" else f"at {level}:00"
 
 
 def _season(finding: Finding) -> Words:
@@ -322,7 +322,7 @@ def _reversal(finding: Finding) -> Words:
     overall, within = ("higher", "lower") if finding.number("overall") > 0 else ("lower", "higher")
     if finding.text("a") or finding.text("b"):
         line = (
-            f"Overall {said.column(0)} is {overall} for {said.column(1)} {said.level('a')} than for "
+            f"Overall, {said.column(0)} is {overall} for {said.column(1)} {said.level('a')} than for "
             f"{said.level('b')} by {said.size('overall')}, but {within} within {strata_in_words(finding)} "
             f"of {said.column(2)}."
         )
@@ -330,7 +330,7 @@ def _reversal(finding: Finding) -> Words:
         return said.words(line, f"{value}: {a} is {overall} than {b} overall, but {within} within {stratum}")
     overall, within = ("rises", "falls") if finding.number("overall") > 0 else ("falls", "rises")
     line = (
-        f"Overall {said.column(0)} {overall} with {said.column(1)} "
+        f"Overall, {said.column(0)} {overall} with {said.column(1)} "
         f"(Spearman r {said.exact('overall')}), "
         f"but {within} within {strata_in_words(finding)} of {said.column(2)}."
     )
@@ -341,17 +341,17 @@ def _interaction(finding: Finding) -> Words:
     said, (value, group, stratum) = _Said(finding), _named(finding)
     if not (finding.text("a") or finding.text("b")):
         line = (
-            f"How {said.column(0)} goes with {said.column(1)} depends on {said.column(2)}: "
-            f"Spearman r {said.exact('difference_high')} with {said.level('level_high')}, "
-            f"{said.exact('difference_low')} with {said.level('level_low')}."
+            f"How {said.column(0)} relates to {said.column(1)} depends on {said.column(2)}: "
+            f"Spearman r {said.exact('difference_high')} for {said.level('level_high')}, "
+            f"{said.exact('difference_low')} for {said.level('level_low')}."
         )
-        return said.words(line, f"how {value} goes with {group} depends on {stratum}")
+        return said.words(line, f"how {value} relates to {group} depends on {stratum}")
     high, low = finding.number("difference_high"), finding.number("difference_low")
     line = (
-        f"{said.column(0)} of {said.column(1)} {said.level('a')} against {said.level('b')} "
+        f"How {said.column(0)} of {said.column(1)} {said.level('a')} compares with {said.level('b')} "
         f"depends on {said.column(2)}: "
-        f"{said.size('difference_high')} {_side(high)} with {said.level('level_high')}, "
-        f"{said.size('difference_low')} {_side(low)} with {said.level('level_low')}."
+        f"{said.size('difference_high')} {_side(high)} for {said.level('level_high')}, "
+        f"{said.size('difference_low')} {_side(low)} for {said.level('level_low')}."
     )
     a, b = bare(finding.text("a")), bare(finding.text("b"))
     return said.words(line, f"{value}: how {group} {a} and {b} differ depends on {stratum}")
@@ -367,7 +367,10 @@ def _same(finding: Finding) -> Words:
         line = f"{said.column(1)} is {said.figure('factor')} times {said.column(0)} in nearly every row."
         return said.words(line, f"{other} is a multiple of {one}")
     if not finding.has("factor"):
-        return said.words(f"{said.column(1)} says the same as {said.column(0)}.", f"{other} says the same as {one}")
+        return said.words(
+            f"{said.column(1)} carries the same information as {said.column(0)}.",
+            f"{other} carries the same information as {one}",
+        )
     line = f"{said.column(1)} repeats {said.column(0)} in {said.percent('share')} of the rows."
     return said.words(line, f"{other} repeats {one}")
 
@@ -375,17 +378,15 @@ def _same(finding: Finding) -> Words:
 def _join(finding: Finding) -> Words:
     said = _Said(finding)
     left, right = finding.text("left"), finding.text("right")
-    line = f"{said.percent('matched')} of the rows of {left} have a partner in {right} ({said.column(0)}"
+    line = f"{said.percent('matched')} of the rows of {left} have a match in {right} ({said.column(0)}"
     line += ")" if finding.columns[0] == finding.columns[1] else f" = {said.column(1)})"
     if finding.facts.get("right_unique"):
-        line += f"; {said.column(1)} is unique there, so that a join keeps the number of rows."
+        line += f"; {said.column(1)} is unique there, so a join keeps the number of rows."
     elif finding.has("repeats"):
         verb = "repeats" if finding.count("repeats") == 1 else "repeat"
-        line += (
-            f"; {said.counted('repeats', 'row')} there {verb} a {said.column(1)}, so that a join multiplies rows."
-        )
+        line += f"; {said.counted('repeats', 'row')} there {verb} a {said.column(1)}, so a join multiplies rows."
     else:
-        line += f"; {said.column(1)} repeats there, so that a join multiplies rows."
+        line += f"; {said.column(1)} repeats there, so a join multiplies rows."
     return said.words(line, f"{left} joins {right}")
 
 

@@ -40,7 +40,7 @@ MAX_ROWS = 500_000
 LOOK_SHARE = 0.5
 """Share of the time limit for looking at the data; the rest is for the programs."""
 SECONDS_PER_MINUTE = 60
-NOTHING_NEW = "all that was found is in the notebook already"
+NOTHING_NEW = "everything that was found is already in the notebook"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ class Explorer:
             notes.append(NOTHING_NEW)
         for number, cell in enumerate(cells):
             if number and time.monotonic() > until:
-                notes.append(f"{len(cells) - number} findings left out: the time was over (--minutes)")
+                notes.append(f"{len(cells) - number} findings left out: time ran out (raise --minutes)")
                 break
             if number:
                 recorder = self._recorder(work.prepared, cell.prompt)

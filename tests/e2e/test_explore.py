@@ -29,7 +29,7 @@ def test_a_table_is_explored_from_the_panel_and_each_finding_is_accepted_or_disc
     panel.get_by_role("button", name="Explore shop").click()
     notebook.wait_for_states(["", "", "pending", "pending", "pending", "pending", ""])
     expect(notebook.cells.nth(1)).to_contain_text("%agent explore shop")
-    expect(notebook.cells.nth(1)).to_contain_text("nothing sent, no model asked")
+    expect(notebook.cells.nth(1)).to_contain_text("nothing sent, no model used")
     expect(notebook.cells.nth(3)).to_contain_text("shop has 600 rows and 2 columns.")
     expect(notebook.cells.nth(5)).to_contain_text("sales is highest for region south")
     expect(notebook.cells.nth(4).locator("img")).to_be_visible()

@@ -191,7 +191,7 @@ def explore(notebook: NotebookPage, panel: Locator) -> None:
     notebook.call("notebook.activeCellIndex = notebook.widgets.length - 1")
     panel.get_by_role("button", name="Explore penguins").click()
     asked = notebook.cells.filter(has_text="%agent explore penguins")
-    expect(asked).to_contain_text("nothing sent, no model asked")
+    expect(asked).to_contain_text("nothing sent, no model used")
     turned = notebook.cells.filter(has_text="import numpy").filter(has_text="body_mass_g falls with bill_depth_mm")
     chart = turned.locator("img")
     chart.scroll_into_view_if_needed()

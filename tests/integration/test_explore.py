@@ -38,7 +38,7 @@ def test_a_table_is_explored_without_a_model_nothing_is_sent_and_nothing_of_the_
     assert "shop has 900 rows and 5 columns." in ran.text
     assert "sales is highest for region south" in ran.text
     assert any("image/png" in data for data in ran.data), "it has a chart"
-    assert "nothing sent, no model asked" in ran.text
+    assert "nothing sent, no model used" in ran.text
     assert model_server.requests == []
     assert kernel.run(DIGEST).text == before
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_explored_is_said_in_one_line(kernel: Kernel) -> None:
     for line, said in (
         ("", "give the name of a frame"),
         ("nothing_there", "nothing_there"),
-        ("city", "is no table"),
+        ("city", "is not a table"),
         ("shop --minuets 3", "Did you mean --minutes?"),
         ("shop --minutes 0", "not a number of minutes above 0"),
         ("'a b'", "not the name of a variable"),
@@ -135,9 +135,9 @@ def test_the_findings_of_a_second_exploration_of_one_cell_are_below_those_of_the
 def test_the_cell_says_which_columns_the_goal_was_taken_to_mean(kernel: Kernel) -> None:
     kernel.run(SHOP)
     known = kernel.run('%agent explore shop --goal "which sales?"').text
-    assert "goal: taken to mean sales; what was found on it comes first among joins, flaws and insights" in known
+    assert "goal: read as sales; findings on it come first among joins, flaws and insights" in known
     unknown = kernel.run('%agent explore shop --goal "why are we late?"').text
-    assert "goal: no column's name has a word of it, so all columns were looked at alike" in unknown
+    assert "goal: no column name has any of its words, so all columns were treated alike" in unknown
     assert "goal:" not in kernel.run("%agent explore shop").text
 
 
@@ -150,7 +150,7 @@ def test_exploring_again_does_not_repeat_what_was_kept(kernel: Kernel) -> None:
     ran = kernel.run("%agent explore shop", cell_id="here")
     assert ran.error == ""
     assert "sales is highest" not in ran.text
-    assert "all that was found is in the notebook already" in ran.text
+    assert "everything that was found is already in the notebook" in ran.text
 
 
 STOP = """

@@ -6,7 +6,7 @@ from jupyter_codeagent.explore.programs.draft import Draft
 
 
 def join(draft: Draft) -> None:
-    """Write how many rows of the left table have a partner in the right one."""
+    """Write how many rows of the left table have a match in the right one."""
     right = draft.finding.text("right")
     left_key, right_key = draft.col(0), draft.col(1)
     partners, keys = draft.name("partners"), draft.name("keys")
@@ -19,8 +19,8 @@ def join(draft: Draft) -> None:
             f'{matched} = {draft.table}.join({keys}, {on}, how="semi").height',
             "pl.DataFrame({",
             f'    "rows of {draft.table}": [{draft.table}.height],',
-            f'    "with a partner": [{matched}],',
-            f'    "with a partner %": [round(100 * {matched} / {draft.table}.height, 1)],',
+            f'    "with a match": [{matched}],',
+            f'    "with a match %": [round(100 * {matched} / {draft.table}.height, 1)],',
             f'    "rows that repeat a key": [{keys}.height - {keys}.n_unique()],',
             "})",
         )
@@ -34,8 +34,8 @@ def join(draft: Draft) -> None:
     draft.write(
         "pd.DataFrame({",
         f'    "rows of {draft.table}": [len({partners})],',
-        f'    "with a partner": [{partners}.sum()],',
-        f'    "with a partner %": [round(100 * {partners}.mean(), 1)],',
+        f'    "with a match": [{partners}.sum()],',
+        f'    "with a match %": [round(100 * {partners}.mean(), 1)],',
         f'    "rows that repeat a key": [{keys}.duplicated().sum()],',
         "})",
     )

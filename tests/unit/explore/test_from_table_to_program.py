@@ -130,7 +130,7 @@ def test_numbers_in_text_are_read_with_their_own_decimal_sign(written: str, read
     else:
         texts = [written.format(one) for one in numbers]
     said = shown(library({"price": texts, "n": list(range(200))}))
-    found = [output for line, output in said.items() if line.startswith("price is text")]
+    found = [output for line, output in said.items() if line.startswith("price holds")]
 
     assert bool(found) == bool(read)
     assert all(read in output for output in found)
@@ -141,9 +141,9 @@ def test_columns_that_cannot_be_looked_at_are_counted_and_no_row_is_said_to_repe
     twice.columns = pd.Index(["a", "b", "b"])
     wide = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 400)), columns=[f"c{n}" for n in range(400)])
 
-    assert next(iter(shown(twice))) == "t has 100 rows and 3 columns, of which 1 was looked at."
+    assert next(iter(shown(twice))) == "t has 100 rows and 3 columns, of which 1 was examined."
     said, output = next(iter(shown(wide).items()))
-    assert said == "t has 60 rows and 400 columns, of which 300 were looked at."
+    assert said == "t has 60 rows and 400 columns, of which 300 were examined."
     assert "c59" in output
     assert "c60" not in output
 
@@ -188,7 +188,7 @@ def weekly(index: pd.Index[Any], **columns: Any) -> pd.DataFrame:
 )
 def test_an_index_of_times_is_a_column_over_which_things_change(table: Any, size: str, program: str) -> None:
     made = cells(table)
-    assert made[0].words.split(" Each ")[0] == f"t has {len(table)} rows and 1 column, {size}"
+    assert made[0].words.split(" Unique key")[0] == f"t has {len(table)} rows and 1 column, {size}"
     trend = next(cell for cell in made if "sales rises over" in cell.words)
     assert f"plain = {program}" in trend.code
     assert are_shown(trend.figures, run(trend.code, {"t": table}).output)
@@ -203,7 +203,7 @@ def test_an_index_that_cannot_be_looked_at_is_named_and_makes_rows_differ() -> N
     table = table.set_axis([f"day {n}" for n in range(200)])
     report = explore({"t": table}, {}, 60, 1000)
     assert report["skipped"] == [
-        {"table": "t", "why": "its index (without a name) was not looked at: `reset_index()` makes a column of it"}
+        {"table": "t", "why": "its index (without a name) was not examined: `reset_index()` turns it into a column"}
     ]
 
 
@@ -234,7 +234,7 @@ def test_the_strata_that_are_named_are_shown_although_they_are_rare() -> None:
     x = rng.normal(size=len(site))
     y = np.where(site == "s14", -x, x) + rng.normal(0, 0.5, len(site))
     for table in (pd.DataFrame({"site": site, "x": x, "y": y}), pl.DataFrame({"site": site, "x": x, "y": y})):
-        assert any("with s14" in line for line in shown(table))
+        assert any("for s14" in line for line in shown(table))
 
 
 def test_far_values_of_a_long_tail_are_those_that_the_line_counts() -> None:
@@ -242,14 +242,14 @@ def test_far_values_of_a_long_tail_are_those_that_the_line_counts() -> None:
     speed = np.append(rng.gamma(4, 2.5, 3000), 1048.36)
     said = shown(pd.DataFrame({"speed": speed, "other": rng.normal(size=3001)}))
 
-    assert any(line.startswith("1 value of speed lies far from all others, up to 1,048") for line in said)
+    assert any(line.startswith("1 value of speed is far from all others, up to 1,048") for line in said)
 
 
 def test_measurements_tell_rows_apart_by_chance_and_are_no_keys() -> None:
     rng = np.random.default_rng(4)
     table = pd.DataFrame({"income": rng.choice(10**6, 60, replace=False), "taxes": rng.choice(10**5, 60)})
 
-    assert "its own" not in next(iter(shown(table)))
+    assert "Unique key" not in next(iter(shown(table)))
 
 
 def test_the_number_of_a_row_is_no_measurement_although_only_some_rows_are_looked_at() -> None:

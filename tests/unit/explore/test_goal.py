@@ -36,13 +36,12 @@ def test_a_goal_means_the_columns_whose_names_share_a_word_with_it(goal: str, me
     ("goal", "note"),
     [
         ("", ""),
-        ("why are flights slow?", "goal: no column's name has a word of it, so all columns were looked at alike"),
+        ("why are flights slow?", "goal: no column name has any of its words, so all columns were treated alike"),
         (
             "delays",
-            "goal: taken to mean ArrDelay and dep_delay; what was found on them comes first among joins, flaws and "
-            "insights",
+            "goal: read as ArrDelay and dep_delay; findings on them come first among joins, flaws and insights",
         ),
-        ("too late", "goal: taken to mean is_late; nothing was found on it"),
+        ("too late", "goal: read as is_late; nothing was found on it"),
     ],
 )
 def test_a_line_says_what_a_goal_was_taken_to_mean(goal: str, note: str) -> None:
@@ -52,6 +51,6 @@ def test_a_line_says_what_a_goal_was_taken_to_mean(goal: str, note: str) -> None
 def test_the_line_names_six_columns_at_most_and_no_name_can_act() -> None:
     many = [f"delay_{number}" for number in range(9)]
     assert goal_note(exploration(*many), "delay").startswith(
-        "goal: taken to mean delay_0, delay_1, delay_2, delay_3, delay_4, delay_5 and 3 more; "
+        "goal: read as delay_0, delay_1, delay_2, delay_3, delay_4, delay_5 and 3 more; "
     )
     assert "`delay **x** [y](z)`" in goal_note(exploration("delay **x**\n[y](z)"), "delay")

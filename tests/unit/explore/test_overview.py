@@ -40,12 +40,12 @@ def test_the_words_say_rows_keys_dates_types_and_what_is_missing() -> None:
 
     assert overview_words(read(TABLE, "pandas", **more), "flights") == (
         "flights has 60 rows and 6 columns.",
-        "Each row has its own id and its own name with day.",
+        "Unique keys: id and name with day.",
         "day runs from 2023-01-01 to 2023-03-01.",
         "`day as text` holds dates as text.",
         "Values are missing in nothing (100 %) and delay (10 %).",
-        "1 row repeats an earlier row completely.",
-        "Relations between columns were looked for in 50 of its rows.",
+        "1 row is an exact duplicate of an earlier row.",
+        "Relations between columns were examined in a sample of 50 rows.",
     )
 
 

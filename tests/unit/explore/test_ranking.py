@@ -135,6 +135,6 @@ def test_two_numbers_that_say_nearly_the_same_are_told_in_the_overview_alone_unl
 
     assert insights(pair, other, curve) == [other, curve]
     assert pair in insights(pair, other, mentioned=("distance",))
-    assert "air_time and distance say nearly the same." in overview_words(
+    assert "air_time and distance carry nearly the same information." in overview_words(
         Exploration(tables=tables, findings=(pair, other), tried=1), "t"
     )

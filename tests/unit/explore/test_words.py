@@ -40,7 +40,7 @@ def test_a_reversal_says_what_turns_round() -> None:
 
     assert (
         said
-        == "Overall pay is higher for group A than for B by 1.2, but lower within each of four levels of field."
+        == "Overall, pay is higher for group A than for B by 1.2, but lower within each of four levels of field."
     )
 
 
@@ -68,8 +68,8 @@ def test_a_join_says_whether_rows_multiply() -> None:
     }
 
     assert line("join", ("tail", "tailnum"), **facts) == (
-        "84.4 % of the rows of flights have a partner in planes (tail = tailnum); "
-        "1 row there repeats a tailnum, so that a join multiplies rows."
+        "84.4 % of the rows of flights have a match in planes (tail = tailnum); "
+        "1 row there repeats a tailnum, so a join multiplies rows."
     )
 
 

@@ -84,7 +84,7 @@ def _open(
                 skipped.append(
                     {
                         "table": name,
-                        "why": f"it is of type {type(value).__name__}: make a DataFrame of pandas or polars of it",
+                        "why": f"it is of type {type(value).__name__}: convert it to a pandas or polars DataFrame",
                     }
                 )
                 continue
@@ -117,9 +117,7 @@ def _find(table: Table, search: Search, skipped: list[dict[str, str]]) -> None:
         return
     for name, find in FINDERS:
         if search.is_over():
-            skipped.append(
-                {"table": table.name, "why": f"{name} and what follows were left out: the time was over"}
-            )
+            skipped.append({"table": table.name, "why": f"{name} and later steps were left out: time ran out"})
             return
         _try(name, lambda find=find: find(table, search), search, skipped)  # type: ignore[misc]
 
@@ -132,7 +130,7 @@ def _try(name: str, find: Callable[[], None], search: Search, skipped: list[dict
     except Exception as problem:  # noqa: BLE001  (values of any kind: what one finder cannot take, others may)
         skipped.append({"table": search.table, "why": f"{name}: {type(problem).__name__}: {problem}"[:300]})
     if search.cut_short and not was_cut_short:
-        skipped.append({"table": search.table, "why": f"{name}: the time was over before all was looked at"})
+        skipped.append({"table": search.table, "why": f"{name}: time ran out before everything was examined"})
 
 
 def choose(findings: list[Finding], tried: int) -> list[Finding]:

@@ -169,9 +169,9 @@ class Table:
         self.labels = len(labels) - len(self.source.levels)
         if self.source.index:
             index = self.source.index[:80]
-            self.notes.append(f"its index ({index}) was not looked at: `reset_index()` makes a column of it")
+            self.notes.append(f"its index ({index}) was not examined: `reset_index()` turns it into a column")
         if any(isinstance(label, tuple) for label in labels):
-            self.notes.append("its columns have labels of several levels: join them to one text each")
+            self.notes.append("its columns have labels of several levels: join them into one text each")
             return []
         counts: dict[Any, int] = {}
         for label in labels:
@@ -180,12 +180,12 @@ class Table:
         if len(usable) < len(labels):
             left = len(labels) - len(usable)
             self.notes.append(
-                f"{left} of {len(labels)} columns were not looked at, as their labels are no text or occur twice: "
-                "rename them"
+                f"{left} of {len(labels)} columns were not examined, because their labels are not text or occur "
+                "twice: rename them"
             )
         if len(usable) > MAX_COLUMNS:
             self.notes.append(
-                f"{len(usable) - MAX_COLUMNS} columns after the first {MAX_COLUMNS} were not looked at"
+                f"{len(usable) - MAX_COLUMNS} columns after the first {MAX_COLUMNS} were not examined"
             )
         return usable[:MAX_COLUMNS]
 

@@ -82,7 +82,7 @@ def test_what_is_no_table_is_skipped() -> None:
         assert look_at(other)["skipped"] == [
             {
                 "table": "t",
-                "why": f"it is of type {type(other).__name__}: make a DataFrame of pandas or polars of it",
+                "why": f"it is of type {type(other).__name__}: convert it to a pandas or polars DataFrame",
             }
         ]
 
@@ -91,7 +91,7 @@ def test_labels_that_cannot_be_named() -> None:
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 4)), columns=["a", "a", 3, "b"])
     report = look_at(frame)
     assert [column["name"] for column in report["tables"][0]["columns"]] == ["b"]
-    assert report["skipped"][0]["why"].startswith("3 of 4 columns were not looked at")
+    assert report["skipped"][0]["why"].startswith("3 of 4 columns were not examined")
     several = pd.DataFrame([[1, 2]] * 50, columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
     assert "several levels" in look_at(several)["skipped"][0]["why"]
 
@@ -113,7 +113,7 @@ def test_when_time_is_over_it_says_what_was_left() -> None:
     began = time.monotonic()
     report = look_at(planted_table("line"), seconds=0)
     assert time.monotonic() - began < 2
-    assert any("the time was over" in one["why"] for one in report["skipped"])
+    assert any("time ran out" in one["why"] for one in report["skipped"])
     assert report["tables"][0]["rows"] == 2000
 
 
