@@ -146,7 +146,7 @@ def with_decisions(saved: SavedNotebook) -> SavedNotebook:
     if newer:
         what = f"run {newer[0]}" if len(newer) == 1 else f"{len(newer)} runs ({', '.join(newer[:3])}…)"
         raise UsageError(
-            f"Save the notebook first: what you decided about {what} is not in {saved.path.name} on the disk yet."
+            f"Save the notebook first: what you decided about {what} is not in {saved.path.name} on disk yet."
         )
     decided = {one.run_id: one.state for one in saved.decided if one.state != "pending"}
     return replace(saved, cells=tuple(_with_state(cell, decided) for cell in saved.cells))

@@ -36,7 +36,7 @@ def check_output(output: Path, *, overwrite: bool) -> None:
         raise UsageError(f"-o {output} is a directory; give the name of a file.")
     if os.path.lexists(output) and not overwrite and not _is_report(output):
         raise UsageError(
-            f"{output} exists and is no report, or was changed since: give another name, or --overwrite."
+            f"{output} exists and is not a report, or was changed since: give another name, or use --overwrite."
         )
 
 

@@ -137,7 +137,7 @@ def summary(report: Report) -> str:
     """Return one sentence on whether the results came out the same again. Only if all did, they are reproduced."""
     total = len(report.results)
     if report.not_rerun:
-        return f"Not re-run: {report.not_rerun}. The results are as they stand in the notebook."
+        return f"Not re-run: {report.not_rerun}. The results are those in the notebook."
     day = day_of(report.created_at)
     if report.is_reproduced:
         what = f"all {total} results" if total > 1 else "the result"
@@ -158,11 +158,11 @@ def day_of(seconds: float) -> str:
 def limits(report: Report) -> tuple[str, ...]:
     """Return what a reader has to keep in mind, a sentence each."""
     results = report.results
-    lines = [f"Computed on a part of the data: {part}." for part in _distinct(results)]
-    for level, words in (("doubtful", "doubtful"), ("look", "to be looked at")):
+    lines = [f"Computed on part of the data: {part}." for part in _distinct(results)]
+    for level, words in (("doubtful", "as doubtful"), ("look", "as worth a look")):
         count = sum(result.verdict is not None and result.verdict.level == level for result in results)
         if count:
-            lines.append(f"{_counted(count, 'result')} marked {words}: the reason stands below the result.")
+            lines.append(f"{_counted(count, 'result')} marked {words}: the reason is below the result.")
     if edited := sum(result.is_edited for result in results):
         lines.append(
             f"The code of {_counted(edited, 'result')} was edited by a person: what is shown may be older."
@@ -173,7 +173,7 @@ def limits(report: Report) -> tuple[str, ...]:
         )
     lines += [f"Not in this report: {note}." for note in dict.fromkeys(note for r in results for note in r.notes)]
     lines.append(
-        "A result says what the data show, not why; whether the code answers the question a reader must judge."
+        "A result says what the data show, not why; whether the code answers the question is for readers to judge."
     )
     return tuple(lines)
 

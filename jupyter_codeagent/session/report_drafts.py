@@ -73,6 +73,6 @@ def notebook_of(options: ReportOptions, origin: CellOrigin) -> Path:
     path = Path(named)
     if not path.is_file():
         raise UsageError(
-            f"There is no notebook {str(path)!r} on the disk: save it, or give --notebook FILE if it was renamed."
+            f"There is no notebook {str(path)!r} on disk: save it, or give --notebook FILE if it was renamed."
         )
     return path

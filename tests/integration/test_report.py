@@ -146,7 +146,7 @@ def test_a_report_overwrites_no_file_of_the_users(notebook: Notebook) -> None:
     theirs = notebook.path.parent / "page.html"
     theirs.write_text("mine")
     ran = notebook.kernel.run("%agent report --no-rerun -o page.html")
-    assert "exists and is no report" in ran.error
+    assert "exists and is not a report" in ran.error
     assert "\n" not in ran.error
     assert theirs.read_text() == "mine"
     notebook.report("--no-rerun --overwrite")

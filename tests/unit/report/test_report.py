@@ -146,7 +146,7 @@ def test_a_verdict_and_a_part_of_the_data_stand_beside_the_result_and_in_the_lim
     page = saved.page()
     assert re.search(r"Doubtful:</strong>\s+the join repeats 3 % of the rows", page)
     assert page.count("df: random sample of 9 rows") == 2
-    assert "1 result marked doubtful" in page
+    assert "1 result marked as doubtful" in page
     assert "rows counted" not in page
 
 
@@ -476,7 +476,7 @@ def test_only_an_earlier_report_that_nobody_has_changed_is_replaced(saved: Saved
         write_report(output, page)
         check_output(output, overwrite=False)
         output.write_text(page.replace("question", "Question"))
-        with pytest.raises(UsageError, match="exists and is no report, or was changed"):
+        with pytest.raises(UsageError, match="exists and is not a report, or was changed"):
             check_output(output, overwrite=False)
         check_output(output, overwrite=True)
     assert not list(saved.directory.glob(".*"))
