@@ -112,7 +112,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
     reads = [file.path for c in manifest.copied for file in c.reads]
     copied += [f"  would ask whether the sandbox may read {path}" for path in reads]
     copied += [
-        f"  {stub.name}: not copied, the code would ask it in your kernel"
+        f"  {stub.name}: not copied; the code would query it in your kernel"
         for stub in manifest.tools
         if stub.kind != "function"
     ]

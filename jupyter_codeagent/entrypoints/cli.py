@@ -48,82 +48,92 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="execute a notebook with its %%%%agent cells")
-    run.add_argument("notebook", type=Path, help="to execute; it is not changed")
-    run.add_argument("-o", "--output", type=Path, required=True, help="where the executed notebook goes")
+    run.add_argument("notebook", type=Path, help="notebook to execute; it is not changed")
+    run.add_argument("-o", "--output", type=Path, required=True, help="file for the executed notebook")
     _add_servers(run)
     run.set_defaults(command=run_command)
 
     ask = commands.add_parser("ask", help="ask a question about data files")
     ask.add_argument("question", help="in plain words, as one argument")
     ask.add_argument("files", nargs="*", type=Path, help=f"data files: {', '.join(READERS)}")
-    ask.add_argument("-o", "--output", type=Path, required=True, help="where the new notebook goes")
+    ask.add_argument("-o", "--output", type=Path, required=True, help="file for the new notebook")
     _add_servers(ask)
     ask.set_defaults(command=ask_command)
 
-    explore = commands.add_parser("explore", help="find what is worth knowing of data files, without a model")
+    explore = commands.add_parser("explore", help="find what is worth knowing about data files, without a model")
     explore.add_argument("files", nargs="+", type=Path, help=f"data files: {', '.join(READERS)}")
-    explore.add_argument("-o", "--output", type=Path, required=True, help="where the new notebook goes")
-    explore.add_argument("--goal", default="", help="your question in words: what it names comes first")
-    explore.add_argument("--minutes", default="2", help="time limit (2)")
+    explore.add_argument("-o", "--output", type=Path, required=True, help="file for the new notebook")
+    explore.add_argument("--goal", default="", help="your question in words: findings on what it names come first")
+    explore.add_argument("--minutes", default="2", help="time limit in minutes (2)")
     explore.set_defaults(command=explore_command)
 
-    report = commands.add_parser("report", help="the accepted results of a notebook as one page to hand on")
-    report.add_argument("notebook", type=Path, help="as it was saved")
+    report = commands.add_parser("report", help="make one page of the accepted results of a notebook")
+    report.add_argument("notebook", type=Path, help="the saved notebook")
     report.add_argument("-o", "--output", type=Path, required=True, help="FILE.html, FILE.md or FILE.qmd")
-    report.add_argument("--title", default="", help="instead of the notebook's first heading")
-    report.add_argument("--overwrite", action="store_true", help="replace a file that is no earlier report")
+    report.add_argument("--title", default="", help="title of the page (the notebook's first heading)")
+    report.add_argument("--overwrite", action="store_true", help="replace a file that is not an earlier report")
     report.set_defaults(command=report_command)
 
     mcp = commands.add_parser("mcp", help="let MCP clients run programs on copies of a kernel's variables")
-    mcp.add_argument("notebook", nargs="?", default="", help="whose kernel; left out: the only one that is running")
-    mcp.add_argument("--kernel", default="", metavar="ID", help="beginning of its id, or its connection file")
-    mcp.add_argument("--server", default="", metavar="URL", help="a Jupyter server; its token is in JUPYTER_TOKEN")
+    mcp.add_argument(
+        "notebook", nargs="?", default="", help="notebook whose kernel is used (the only one that is running)"
+    )
+    mcp.add_argument(
+        "--kernel", default="", metavar="ID", help="kernel to use: the beginning of its id, or its connection file"
+    )
+    mcp.add_argument(
+        "--server", default="", metavar="URL", help="Jupyter server of the kernel; its token is in JUPYTER_TOKEN"
+    )
     mcp.add_argument(
         "--http",
         type=int,
         metavar="PORT",
-        help="serve on 127.0.0.1 (0: any port) instead of the standard streams; the token is in"
-        " CODEAGENT_MCP_TOKEN, or made and written to a file that only you can read",
+        help="serve on 127.0.0.1 (0: any port) instead of the standard streams; the token is"
+        " taken from CODEAGENT_MCP_TOKEN, or else created and written to a file that only you can read",
     )
     mcp.set_defaults(command=mcp_command)
 
-    _add_pod(commands.add_parser("pod", help="for CodeAgent.sandbox_command: a sandbox in a Pod of Kubernetes"))
+    _add_pod(commands.add_parser("pod", help="start a sandbox in a Kubernetes Pod, for CodeAgent.sandbox_command"))
 
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
     doctor.add_argument(
-        "--details", action="store_true", help="also what was measured in the sandbox, layer by layer"
+        "--details", action="store_true", help="also show what was measured in the sandbox, layer by layer"
     )
     doctor.set_defaults(command=doctor_command)
 
     models = commands.add_parser(
-        "models", help="list the models that were found and those that could run here; fetch one of these"
+        "models", help="list the models that were found and those that could run here, or fetch one"
     )
     models.add_argument(
         "action",
         nargs="?",
         choices=["list", "fetch", "stop", "serve"],
         default="list",
-        help="stop: end embedded models; serve: one server for all users of this machine (docs/hub.md)",
+        help="stop: stop embedded models; serve: run one server for all users of this machine (docs/hub.md)",
     )
-    models.add_argument("name", nargs="?", default="", help="one of the catalogue, for list, fetch and serve")
-    models.add_argument("--port", type=int, default=0, help="of loopback, for serve")
-    models.add_argument("--keys", type=Path, metavar="FILE", help="lines USER KEY, for serve")
+    models.add_argument("name", nargs="?", default="", help="a model of the catalogue, for list, fetch and serve")
+    models.add_argument("--port", type=int, default=0, help="port on 127.0.0.1, for serve")
+    models.add_argument(
+        "--keys", type=Path, metavar="FILE", help="file with a line USER KEY for each user, for serve"
+    )
     models.set_defaults(command=models_command)
 
     history = commands.add_parser("history", help="list, search, show and export runs")
-    history.add_argument("text", nargs="?", default="", help="text to search in prompts and code")
-    history.add_argument("-n", type=int, default=20, help="how many (20)")
+    history.add_argument("text", nargs="?", default="", help="text to search for in prompts and code")
+    history.add_argument("-n", type=int, default=20, help="how many runs (20)")
     history.add_argument("--show", metavar="RUN", help="print one run as JSON")
-    history.add_argument("--export", metavar="RUN", help="write one run as notebook or script")
+    history.add_argument("--export", metavar="RUN", help="write one run as a notebook or script")
     history.add_argument("-o", "--output", type=Path, help="file for --export, .ipynb or .py")
     history.set_defaults(command=history_command)
     return parser
 
 
 def _add_pod(pod: argparse.ArgumentParser) -> None:
-    pod.add_argument("manifest", type=Path, help="of the Pod, made from docs/kubernetes/sandbox.yaml")
-    pod.add_argument("--kubectl", default="kubectl", metavar="PROGRAM", help="another program for kubectl")
-    pod.add_argument("options", nargs=argparse.REMAINDER, help="of kubectl: --context=NAME --namespace=NAME …")
+    pod.add_argument("manifest", type=Path, help="manifest of the Pod, made from docs/kubernetes/sandbox.yaml")
+    pod.add_argument("--kubectl", default="kubectl", metavar="PROGRAM", help="program to use instead of kubectl")
+    pod.add_argument(
+        "options", nargs=argparse.REMAINDER, help="options for kubectl: --context=NAME --namespace=NAME …"
+    )
     pod.set_defaults(command=pod_command)
 
 
@@ -133,7 +143,7 @@ def _add_servers(command: argparse.ArgumentParser) -> None:
         metavar="URL",
         action="append",
         default=[],
-        help="a model server that the notebook may use although nobody can be asked; can be given several times",
+        help="a model server that the notebook may use without asking you; can be given several times",
     )
 
 

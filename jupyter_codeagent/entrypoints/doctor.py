@@ -55,7 +55,7 @@ from jupyter_codeagent.types.sandbox import SandboxStatus
 State = Literal["ok", "note", "NOT OK"]
 """``note``: runs work, but something is missing. ``NOT OK``: a run would fail."""
 
-OWN_SERVER = "export CODEAGENT_BASE_URL=http://127.0.0.1:8000/v1   (a model server of yours)"
+OWN_SERVER = "export CODEAGENT_BASE_URL=http://127.0.0.1:8000/v1   (your own model server)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,7 @@ def check_directories(environ: Mapping[str, str]) -> Check:
         places |= needed_later
     refused = {name: path for name, path in places.items() if not is_writable(path)}
     if not refused:
-        return Check(name="directories", state="ok", text=f"all can be written, as {places['JUPYTER_DATA_DIR']}")
+        return Check(name="directories", state="ok", text=f"all writable, such as {places['JUPYTER_DATA_DIR']}")
     # A home that is read-only lacks those, too, that nobody has missed yet.
     all_places = places | needed_later | {"IPYTHONDIR": Path(environ.get("IPYTHONDIR") or Path.home() / ".ipython")}
     # Another user of the machine could have made a directory of a fixed name below /tmp first.
@@ -139,15 +139,15 @@ def check_directories(environ: Mapping[str, str]) -> Check:
     return Check(
         name="directories",
         state="NOT OK",
-        text=f"cannot be written: {', '.join(map(str, refused.values()))}",
-        help=(f"export {elsewhere}   (or another place that you can write, and that lasts)",),
+        text=f"not writable: {', '.join(map(str, refused.values()))}",
+        help=(f"export {elsewhere}   (or another directory that is writable and permanent)",),
     )
 
 
 async def check_model(settings: Settings) -> Check:
     """Find the model and have it generate one word."""
     proxies = proxies_text(os.environ)
-    details = (f"proxy: {proxies}; servers on this machine are asked without it",) if proxies else ()
+    details = (f"proxy: {proxies}; servers on this machine are reached without it",) if proxies else ()
     try:
         endpoint = await resolve_model(settings.model, os.environ)
         model = await open_model(endpoint, settings.model)
@@ -180,8 +180,8 @@ def _proxied(settings: Settings) -> str:
             host = urlsplit(server.base_url).hostname or ""
             spared = ",".join(filter(None, (getproxies().get("no"), host)))
             return (
-                f"export NO_PROXY={spared}   (if it is reached without the proxy {without_password(proxy)}, through"
-                " which it was asked)"
+                f"export NO_PROXY={spared}   (if it can be reached without the proxy {without_password(proxy)},"
+                " which was used)"
             )
     return ""
 
@@ -198,12 +198,15 @@ def model_advice(error: CodeAgentError, *, has_embedded: bool, offline: bool, pr
         return (
             f"there is no network; on a machine with one: {INSTALL_LOCAL} && {fetch} && pip download"
             " 'jupyter-codeagent[local]' -d wheels",
-            "then here: pip install --no-index --find-links wheels 'jupyter-codeagent[local]', and copy what fetch"
-            f" has named into {weights_directory()}",
+            "then here: pip install --no-index --find-links wheels 'jupyter-codeagent[local]', and copy the"
+            f" file that fetch named into {weights_directory()}",
             OWN_SERVER,
         )
     if isinstance(error, WeightsError) and offline:
-        return (f"there is no network: fetch on a machine with one, copy what it names into {weights_directory()}",)
+        return (
+            "there is no network: fetch on a machine with one, then copy the file it names into"
+            f" {weights_directory()}",
+        )
     return (proxied,) if proxied and isinstance(error, ModelUnreachableError) else ()
 
 
@@ -288,7 +291,9 @@ def check_policy(policy: Policy) -> Check:
     files = tuple(dict.fromkeys(policy.files.values()))
     if not files:
         places = " or ".join(DIRECTORIES)
-        return Check(name="policy", state="ok", text=f"no rules: no {POLICY_FILE} in {places}", is_detail=True)
+        return Check(
+            name="policy", state="ok", text=f"no administrator rules (no {POLICY_FILE} in {places})", is_detail=True
+        )
     count = f"{len(policy.rules)} rule{'s' if len(policy.rules) > 1 else ''}"
     return Check(name="policy", state="ok", text=f"{count} in {', '.join(files)}", details=policy.texts())
 
@@ -309,8 +314,8 @@ def next_text(checks: Sequence[Check]) -> str:
     """Return what to do next, in one line."""
     failed = ", ".join(check.name for check in checks if check.state == "NOT OK")
     if failed:
-        return f"Next:   mend {failed} as said above, then check again: questions would fail as it is."
-    return "Next:   start `jupyter lab`; in a notebook `%load_ext jupyter_codeagent`, then a `%%agent` cell."
+        return f"Next:   fix {failed} as shown above, then run this again; until then, questions will fail."
+    return "Next:   start `jupyter lab`, then run `%load_ext jupyter_codeagent` and a `%%agent` cell in a notebook."
 
 
 def endpoint_text(endpoint: ModelEndpoint) -> str:

@@ -83,7 +83,7 @@ class Failures:
             if failure.count is not None and str(failure.count) == cell:
                 return failure
         raise UsageError(
-            f"%agent fix: the cell {cell} has not failed in this kernel, or it ran without an error since. "
+            f"%agent fix: the cell {cell} has not failed in this kernel, or has run without an error since. "
             "Run it, then ask again."
         )
 

@@ -108,7 +108,7 @@ def build_parser() -> OptionParser:
         dest="selections",
         type=_selections,
         metavar="a,b[x,y]",
-        help="variables, or columns of them, to copy into the sandbox",
+        help="variables, or some of their columns, to copy into the sandbox",
     )
     add("--sample", type=_positive, metavar="N", help="copy N random rows of each frame that has more")
     add("--where", metavar="COND", help='copy only rows that match, such as "dep_delay > 60"')
@@ -117,14 +117,20 @@ def build_parser() -> OptionParser:
     add("--privacy", choices=get_args(Privacy), help="what the prompt may contain of your data (stats)")
     add("--approve", choices=get_args(ApprovalPolicy), help="when to wait for your approval (review)")
     add("--max-steps", type=_positive, metavar="N", help="maximum number of model calls (4)")
-    add("--timeout", dest="timeout_s", type=_seconds, metavar="S", help="seconds for one execution (120)")
-    add("--context-tokens", type=_budget, metavar="N", help="token budget of the variable lines (600)")
+    add(
+        "--timeout",
+        dest="timeout_s",
+        type=_seconds,
+        metavar="S",
+        help="time limit for one execution, in seconds (120)",
+    )
+    add("--context-tokens", type=_budget, metavar="N", help="token budget for describing variables (600)")
     add(
         "--candidates",
         type=_positive,
         default=1,
         metavar="K",
-        help="sample K programs, run them, keep the one whose result most agree with (1); "
+        help="sample K programs, run them, and keep the one whose result most of them agree on (1); "
         "costs K times the completion tokens and one prompt",
     )
     add(
@@ -132,7 +138,7 @@ def build_parser() -> OptionParser:
         dest="follows",
         default="",
         metavar="RUN",
-        help="go on from this result instead of the newest, with the sandbox as it was then",
+        help="continue from this result instead of the newest, with the sandbox as it was then",
     )
     add("--new", action="store_true", help="forget the conversation and the sandbox's variables first")
     add(
@@ -154,9 +160,14 @@ def build_explore_parser() -> OptionParser:
     """Build the parser of what follows `%agent explore`."""
     parser = OptionParser(prog="%agent explore", add_help=False, allow_abbrev=False)
     add = parser.add_argument
-    add("tables", nargs="+", type=_name, metavar="TABLE", help="frames of yours")
-    add("--goal", default="", metavar="WORDS", help="your question in words: columns that it names come first")
-    add("--minutes", type=_minutes, default=ExploreOptions.minutes, metavar="M", help="time limit (2)")
+    add("tables", nargs="+", type=_name, metavar="TABLE", help="your DataFrames")
+    add(
+        "--goal",
+        default="",
+        metavar="WORDS",
+        help="your question in words: findings on columns that it names come first",
+    )
+    add("--minutes", type=_minutes, default=ExploreOptions.minutes, metavar="M", help="time limit in minutes (2)")
     add("--sample", type=_positive, metavar="N", help="copy N random rows of each frame that has more")
     add("--where", metavar="COND", help='copy only rows that match, such as "month > 6"')
     return parser
@@ -178,11 +189,17 @@ def build_report_parser() -> OptionParser:
     """Build the parser of what follows `%agent report`."""
     parser = OptionParser(prog="%agent report", add_help=False, allow_abbrev=False)
     add = parser.add_argument
-    add("-o", "--output", default="", metavar="FILE", help="a .html, .md or .qmd; a page beside the notebook")
-    add("--title", default="", metavar="TEXT", help="instead of the notebook's first heading")
+    add(
+        "-o",
+        "--output",
+        default="",
+        metavar="FILE",
+        help=".html, .md or .qmd file to write (an HTML page beside the notebook)",
+    )
+    add("--title", default="", metavar="TEXT", help="title of the report (the notebook's first heading)")
     add("--notebook", default="", metavar="FILE", help="the notebook, if it was renamed since its kernel started")
     add("--no-rerun", dest="rerun", action="store_false", help="do not run the code again")
-    add("--overwrite", action="store_true", help="replace a file that is no earlier report")
+    add("--overwrite", action="store_true", help="replace a file that is not an earlier report")
     return parser
 
 
@@ -207,7 +224,7 @@ def parse_options(line: str) -> RunOptions:
     """
     written = vars(build_parser().parse_args(_words(line)))
     if written["new"] and written["follows"]:
-        raise UsageError("%%agent: --new begins a conversation and --from goes on with one; give one of the two.")
+        raise UsageError("%%agent: --new starts a conversation and --from continues one: give only one of them.")
     selections = written.pop("selections")
     if selections is not None:
         written["variables"] = tuple(name for name, _ in selections)

@@ -65,12 +65,12 @@ class CodeAgent(Configurable):
 
     model = Unicode(
         "",
-        help="Model name, or `embedded:NAME` for one that runs here without a server (`%agent models`); empty: the "
-        "first that the server has, or the embedded model.",
+        help="Model name, or `embedded:NAME` for one that runs here without a server (`%agent models`); if empty, "
+        "the first that the server has, or the embedded model.",
     ).tag(config=True)
     base_url = Unicode(
         "",
-        help="Address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`; empty: one that is found"
+        help="Address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`; if empty, one found"
         " on this machine.",
     ).tag(config=True)
     discover = Bool(
@@ -85,35 +85,40 @@ class CodeAgent(Configurable):
     approve = Enum(
         APPROVE_ORDER,
         "review",
-        help="When to wait for your yes: before code runs in the sandbox, with the result, or never.",
+        help="When to wait for your approval: before code runs in the sandbox, with the result, or never.",
     ).tag(config=True)
     apply = Enum(
         APPLY_ORDER,
         "ask",
-        help="Whether the code of a result may run in your own kernel: after your yes, or never.",
+        help="Whether the code of a result may run in your own kernel: after your approval, or never.",
     ).tag(config=True)
     tools = Enum(
         TOOL_ORDER,
         "auto",
-        help="Calls of your functions by code: at most as each function says (auto), each after your yes, or none.",
+        help="Whether code may call your functions: as each function says (auto), each time after your approval, "
+        "or never.",
     ).tag(config=True)
     mcp_servers = Bool(True, help="Let %agent mcp add start MCP servers.").tag(config=True)
-    explore = Bool(True, help="Let %agent explore look at tables.").tag(config=True)
+    explore = Bool(True, help="Let %agent explore examine tables.").tag(config=True)
     reports = Bool(True, help="Let %agent report write pages of accepted results.").tag(config=True)
-    max_steps = Int(4, min=1, help="Limit for calls of the model in one run.").tag(config=True)
-    timeout_s = Float(120.0, min=0.1, help="Seconds for one execution in the sandbox.").tag(config=True)
-    context_tokens = Int(600, min=50, help="Tokens that the prompt may spend on your variables.").tag(config=True)
+    max_steps = Int(4, min=1, help="Limit for model calls in one run.").tag(config=True)
+    timeout_s = Float(120.0, min=0.1, help="Time limit for one execution in the sandbox, in seconds.").tag(
+        config=True
+    )
+    context_tokens = Int(600, min=50, help="Tokens that the prompt may use to describe your variables.").tag(
+        config=True
+    )
     answer = Bool(False, help="Ask the model for a sentence about the result; only its figures are checked.").tag(
         config=True
     )
-    house_rules = Bool(True, help="Tell the model the house rules in `CODEAGENT.md`.").tag(config=True)
+    house_rules = Bool(True, help="Send the house rules in `CODEAGENT.md` to the model.").tag(config=True)
     next_questions = Bool(
-        True, help="Offer questions below a result, each tried in a spare sandbox first; no model is asked."
+        True, help="Offer next questions below a result, each tried in a spare sandbox first; no model is used."
     ).tag(config=True)
     clients = Bool(
         False,
         help="Let other programs use the agent of this kernel: MCP clients (jupyter codeagent mcp) and chats of"
-        " Jupyter AI. What they are told may go to models of their own.",
+        " Jupyter AI. What they receive may go to models of their own.",
     ).tag(config=True)
     charts = Enum(
         CHART_LIBRARIES,
@@ -126,11 +131,11 @@ class CodeAgent(Configurable):
     max_return_mb = Int(256, min=1, help="Limit for one variable brought back from the sandbox, in MiB.").tag(
         config=True
     )
-    max_calls = Int(1000, min=1, help="Limit for calls of your functions by the code of one run.").tag(config=True)
+    max_calls = Int(1000, min=1, help="Limit for calls to your functions by the code of one run.").tag(config=True)
     max_subquestion_tokens = Int(
-        20_000, min=1, help="Limit for tokens of all questions that the code of one run asks with `ask_model`."
+        20_000, min=1, help="Limit for the tokens of all questions that the code of one run asks with `ask_model`."
     ).tag(config=True)
-    max_calls_per_cell = Int(100, min=1, help="Limit for calls of your functions each time that code runs.").tag(
+    max_calls_per_cell = Int(100, min=1, help="Limit for calls to your functions each time code runs.").tag(
         config=True
     )
     memory_mb = Int(2048, min=256, help="Memory of the sandbox in addition to the copies, in MiB.").tag(config=True)
@@ -141,13 +146,13 @@ class CodeAgent(Configurable):
         " isolation, and is valid only if set in the session itself, never from a file.",
     ).tag(config=True)
     strict = Bool(False, help="Refuse the level `landlock`, which has no namespaces.").tag(config=True)
-    sandbox_image = Unicode("", help="Image of the level `container`; `auto` tries it last.").tag(config=True)
+    sandbox_image = Unicode("", help="Image for the level `container`; `auto` tries it last.").tag(config=True)
     sandbox_engine = Enum(
-        ("", "docker", "podman"), "", help="Engine that runs the container; empty for the installed one."
+        ("", "docker", "podman"), "", help="Engine that runs the container; if empty, the installed one."
     ).tag(config=True)
     sandbox_command = List(
         Unicode(),
-        help="Command of the level `command`, word by word; it starts a relay elsewhere, which gets copies of your"
+        help="Command for the level `command`, word by word; it starts a relay elsewhere, which gets copies of your"
         " data, such as `['ssh', 'host', 'python', '-m', 'jupyter_codeagent.sandbox.remote.relay']`.",
     ).tag(config=True)
     sandbox_gateway = Unicode(
@@ -160,9 +165,9 @@ class CodeAgent(Configurable):
         config=True
     )
     approval_timeout_s = Float(
-        3600.0, min=1, help="Seconds after which a question that nobody answers is a no."
+        3600.0, min=1, help="Seconds after which an approval request that nobody answers counts as rejected."
     ).tag(config=True)
-    connect_timeout_s = Float(5.0, min=0.1, help="Seconds to reach the model's server.").tag(config=True)
+    connect_timeout_s = Float(5.0, min=0.1, help="Seconds to connect to the model server.").tag(config=True)
     read_timeout_s = Float(
         120.0, min=0.1, help="Seconds between two pieces of the model's reply; the whole reply has ten times that."
     ).tag(config=True)

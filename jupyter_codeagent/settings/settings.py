@@ -79,7 +79,7 @@ class Settings:
     answer: bool = False
     """Ask the model for a sentence about the result: its figures are checked, its words are not (docs/evals.md)."""
     house_rules: bool = True
-    """Tell the model the house rules in `CODEAGENT.md`."""
+    """Send the house rules in `CODEAGENT.md` to the model."""
     next_questions: bool = True
     """Offer questions below a result that templates answer; each is tried in a spare sandbox first."""
     clients: bool = False

@@ -33,7 +33,7 @@ NAME = "codeagent"
 STOPPED = "Stopped."
 FOR_PEOPLE = {
     NOT_LOADED: "The agent is not loaded: run `%load_ext jupyter_codeagent` in a cell, then ask again.",
-    GONE: "The kernel does not answer: it has died, or a cell keeps it from answering. Look at it, then ask again.",
+    GONE: "The kernel does not answer: it has died or is busy with a cell. Check it, then ask again.",
     RESTARTED: "The kernel was restarted or has ended: run `%load_ext jupyter_codeagent` in it, then ask again.",
 }
 """What the link says to the model of an MCP client, in words for whoever reads the chat."""

@@ -141,7 +141,7 @@ def _by_connection_file(kernel: str, runtime: Path) -> KernelAddress:
         return KernelAddress(kernel_id=file.stem.removeprefix("kernel-"), connection_file=file)
     files = sorted(runtime.glob(f"kernel-{kernel}*.json")) if KERNEL_ID.fullmatch(kernel) else []
     if len(files) != 1:
-        how_many = f"{len(files)} kernels begin so" if files else "there is no such kernel"
+        how_many = f"{len(files)} kernel ids begin with it" if files else "there is no such kernel"
         raise UsageError(f"--kernel {kernel!r}: {how_many} in {runtime}. `%connect_info` in a cell tells its file.")
     return KernelAddress(kernel_id=files[0].stem.removeprefix("kernel-"), connection_file=files[0])
 

@@ -70,7 +70,7 @@ def test_directories_that_cannot_be_written_are_named_with_the_variable_that_mov
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "file" / "runtime"))
     check = doctor.check_directories({"CODEAGENT_STATE_DIR": str(tmp_path / "file" / "state")})
     assert check.state == "NOT OK"
-    assert check.text == f"cannot be written: {tmp_path}/file/runtime, {tmp_path}/file/state"
+    assert check.text == f"not writable: {tmp_path}/file/runtime, {tmp_path}/file/state"
     assert check.help[0].startswith("export JUPYTER_RUNTIME_DIR=$(mktemp -d) ")
     assert " XDG_STATE_HOME=$(mktemp -d)" in check.help[0]
     assert "IPYTHONDIR" not in check.help[0], "that one can be written"
@@ -83,7 +83,7 @@ def test_in_a_home_that_is_read_only_one_variable_moves_all_of_jupyter(
     monkeypatch.delenv("JUPYTER_RUNTIME_DIR")
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "home" / "jupyter"))
     check = doctor.check_directories({})
-    assert check.text == f"cannot be written: {tmp_path}/home/jupyter"
+    assert check.text == f"not writable: {tmp_path}/home/jupyter"
     assert "JUPYTER_RUNTIME_DIR" not in check.help[0]
 
 
@@ -95,7 +95,7 @@ def test_in_a_home_that_is_read_only_places_that_are_needed_later_are_moved_at_o
         monkeypatch.setenv(name, str(tmp_path / "home" / name))
     monkeypatch.setattr(doctor, "embedded_installed", lambda: False)
     check = doctor.check_directories({"IPYTHONDIR": str(tmp_path / "home" / "ipython")})
-    assert check.text == f"cannot be written: {tmp_path}/home/JUPYTER_DATA_DIR"
+    assert check.text == f"not writable: {tmp_path}/home/JUPYTER_DATA_DIR"
     for name in ("JUPYTER_DATA_DIR", "XDG_CACHE_HOME", "IPYTHONDIR"):
         assert f"{name}=$(mktemp -d)" in check.help[0]
 
@@ -225,7 +225,7 @@ def test_a_proxy_is_named_for_a_server_elsewhere_and_not_for_one_on_this_machine
     assert [line.partition("   (")[0] for line in check.help] == ([f"export NO_PROXY={spared}"] if spared else [])
     assert all("http://***@127.0.0.1:9" in line for line in check.help)
     proxy = "HTTPS_PROXY=http://***@127.0.0.1:9, NO_PROXY=localhost"
-    assert check.details == (f"proxy: {proxy}; servers on this machine are asked without it",)
+    assert check.details == (f"proxy: {proxy}; servers on this machine are reached without it",)
 
 
 def test_each_finding_is_one_line_with_what_helps_below_it_and_details_only_if_wanted() -> None:
@@ -238,7 +238,7 @@ def test_the_last_line_says_what_to_do_next() -> None:
     fine, note = Check(name="history", state="ok", text=""), Check(name="front end", state="note", text="")
     assert "jupyter lab" in doctor.next_text([fine, note])
     broken = [Check(name=name, state="NOT OK", text="") for name in ("sandbox", "model")]
-    assert doctor.next_text([fine, *broken]).startswith("Next:   mend sandbox, model as said above")
+    assert doctor.next_text([fine, *broken]).startswith("Next:   fix sandbox, model as shown above")
 
 
 @pytest.mark.parametrize(("state", "status"), [("ok", 0), ("note", 0), ("NOT OK", 1)])
