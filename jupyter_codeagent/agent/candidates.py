@@ -106,7 +106,7 @@ async def _decide(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) 
     if not programs:
         return None, False
     if len(programs) == 1:
-        [joined], note = programs, "All candidates are this program."
+        [joined], note = programs, "All candidates wrote this program."
     else:
         parts = (f"# --- program {at} of {len(programs)} ---\n{code}" for at, code in enumerate(programs, start=1))
         joined = "\n\n".join(code.strip("\n") for code in parts) + "\n"
@@ -277,7 +277,7 @@ def format_vote(steps: Sequence[Step], result: Vote) -> str:
     waiting = sum(_is_waiting(step) for step in rest)
     looks_wrong = sum(step.result is not None and step.result.status == "ok" for step in rest)
     counts = {
-        "found what looks wrong": looks_wrong,
+        "gave a result that looks wrong": looks_wrong,
         "failed": len(rest) - waiting - looks_wrong,
         "not run, the vote was decided": waiting,
     }

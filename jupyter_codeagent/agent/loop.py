@@ -28,9 +28,7 @@ from jupyter_codeagent.types.tagged_text import TaggedText
 
 CONVERSATION_CHARS = 6000
 """Limit for the earlier turns that are sent again; about a fifth of the embedded model's context window."""
-WHAT_HELPS = (
-    "Ask for one thing at a time, with the names of tables and columns, or take a larger model (%agent models)."
-)
+WHAT_HELPS = "Ask for one thing at a time, naming tables and columns, or use a larger model (%agent models)."
 """After a model has failed at a question."""
 
 
@@ -78,7 +76,7 @@ async def continue_run(run: AgentRun, step: Step, deps: LoopDependencies) -> Age
         else:
             step = await _step(run, await with_feedback(run, step, deps), deps)
     limit = run.request.max_steps
-    return await _failed(run, deps, f"No working code within {limit} step{'s' if limit > 1 else ''}.")
+    return await _failed(run, deps, f"No working code after {limit} step{'s' if limit > 1 else ''}.")
 
 
 async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:

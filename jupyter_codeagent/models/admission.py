@@ -137,7 +137,7 @@ def _remote_server_error(address: Address) -> UnconfirmedServerError:
         f"to it. `%%agent` asks once before it is used. {_headless_hint(address)}",
         address=address.origin,
         question="It is not on this machine, and you have not configured it: this notebook names it. Whoever runs "
-        "it can read your prompts, and what they tell of your data.",
+        "it can read your prompts, and what they reveal about your data.",
         grant=address.origin,
     )
 

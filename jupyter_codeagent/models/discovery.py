@@ -228,7 +228,7 @@ async def _endpoint_on_server(server: ServerAddress, name: str, settings: ModelS
     if models is None:  # it does not list its models
         if name:
             return _endpoint(server, ListedModel(name=name), uids)
-        path = "" if server.base_url.endswith("/v1") else " (a base URL mostly ends in /v1)"
+        path = "" if server.base_url.endswith("/v1") else " (a base URL usually ends in /v1)"
         raise NoModelError(
             f"{where} does not say which models it has{path}: name one with --model or CODEAGENT_MODEL."
         )

@@ -50,8 +50,8 @@ def key_refused_error(where: str, status: int, *, has_key: bool, message: str = 
     why = (
         f"{where} refused the key ({status}): check CODEAGENT_API_KEY."
         if has_key
-        else f"{where} wants a key ({status}), and none was sent: CODEAGENT_API_KEY goes to the server of "
-        "CODEAGENT_BASE_URL alone, OPENAI_API_KEY to that of OPENAI_BASE_URL."
+        else f"{where} requires a key ({status}), and none was sent: CODEAGENT_API_KEY is sent only to the server "
+        "in CODEAGENT_BASE_URL, OPENAI_API_KEY only to the one in OPENAI_BASE_URL."
     )
     return ModelRefusedError(f"{why} It said: {message}" if message else why)
 

@@ -90,7 +90,7 @@ def not_a_stream(where: str, content_type: str) -> ModelError:
     """Return the error for a response that is not an event stream."""
     error = printable_line(content_type)
     kind = "a web page (HTML)" if "html" in error else f"{shorten(error, 100) or 'something'} in place of a stream"
-    return BadReplyError(f"{where} answered with {kind}: check the base URL, it mostly ends in /v1.")
+    return BadReplyError(f"{where} answered with {kind}: check the base URL, it usually ends in /v1.")
 
 
 def too_many_chunks(where: str, max_tokens: int) -> ModelError:
@@ -123,14 +123,15 @@ def empty_reply(where: str, used_up_tokens: int | None = None) -> ModelError:
             f"The model at {where} used up its {used_up_tokens} tokens without an answer (it may think first): "
             "raise c.CodeAgent.max_tokens."
         )
-    return BadReplyError(f"The model at {where} sent an empty reply; ask again or put it differently.")
+    return BadReplyError(f"The model at {where} sent an empty reply; ask again, or rephrase the question.")
 
 
 def not_found(where: str, model: str, known: Sequence[str] | None) -> ModelError:
     """Return the error for status 404; `known` is None if the server does not list its models either."""
     if known is None:
         return ModelNotFoundError(
-            f"{where} has no model {model!r}, or no chat completions at this base URL (404): it mostly ends in /v1."
+            f"{where} has no model {model!r}, or no chat completions at this base URL (404): it usually ends "
+            "in /v1."
         )
     if model in known:
         return ModelNotFoundError(

@@ -160,7 +160,7 @@ class PersistentSandbox:
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """Return one variable of the sandbox, packed; see `Sandbox.fetch`."""
         if self._sandbox is None or not self._sandbox.alive:
-            raise SandboxDiedError(f"No sandbox is running, so none holds {name!r}: run `%%agent` first.")
+            raise SandboxDiedError(f"No sandbox is running, so it has no {name!r}: run a `%%agent` cell first.")
         return await (await self._restored()).fetch(name, max_bytes=max_bytes)
 
     def reload(self, names: Iterable[str] | None = None) -> None:

@@ -82,7 +82,7 @@ class ResultTransfer:
             returned.append(Returned(name=name, what=outline(values[name]), notes=notes))
         asked = {name: value for name, (value, _) in present.items()}
         if changed := await self._background.on_main_thread(lambda: self._live.assign(values, asked)):
-            raise DeniedError(f"Not done: {', '.join(changed)} changed in your kernel meanwhile; ask again.")
+            raise DeniedError(f"Not done: {', '.join(changed)} changed in your kernel in the meantime; try again.")
         return tuple(returned)
 
     async def _read(self, read: Callable[..., Part], packed: PackedValue) -> Part:
@@ -91,10 +91,10 @@ class ResultTransfer:
     async def _fetch(self, name: str) -> PackedValue:
         check_name(name)
         if self._shared.get(name) == "hidden":
-            raise UsageError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
+            raise UsageError(f"{name!r} is hidden from the agent; run `%agent share {name}` first.")
         sandbox = self._workspace.current
         if sandbox is None:
-            raise UsageError(f"There is no sandbox yet that could hold {name!r}: run `%%agent` first.")
+            raise UsageError(f"No sandbox is running yet, so it has no {name!r}: run a `%%agent` cell first.")
         try:
             return await sandbox.fetch(name, max_bytes=self._settings().max_return_bytes)
         except VariableError as problem:

@@ -23,7 +23,7 @@ def with_installed_charts(settings: Settings) -> tuple[Settings, tuple[str, ...]
     """Return the settings with a library that is there, and a note if that is not the one that was set."""
     if _is_installed(settings.charts):
         return settings, ()
-    note = f"{_missing(settings.charts)}, so the model was told {DEFAULT}. {_what_to_do(settings.charts)}"
+    note = f"{_missing(settings.charts)}, so the model was told to use {DEFAULT}. {_what_to_do(settings.charts)}"
     return replace(settings, charts=DEFAULT), (note,)
 
 

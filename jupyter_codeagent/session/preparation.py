@@ -68,7 +68,9 @@ from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 HIDDEN = "it is hidden"
-NO_DATABASES_WITH_CANDIDATES = "--vars {name}: a database is queried by one program: leave --candidates out."
+NO_DATABASES_WITH_CANDIDATES = (
+    "--vars {name}: a database cannot be queried with --candidates: leave --candidates out."
+)
 NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"
 
 
@@ -226,7 +228,9 @@ class RunPreparation:
         visible = self.sharing.visible().values
         for name in explored.tables:
             if not columns.get(name):
-                raise UsageError(f"%agent explore {name}: {name!r} is no table; give a frame of pandas or polars.")
+                raise UsageError(
+                    f"%agent explore {name}: {name!r} is not a table; give a pandas or polars DataFrame."
+                )
         live = self.live.everything()
         columns = {name: (*shown_levels(visible.get(name), live[name]), *of) for name, of in columns.items()}
         request = build_request("", options, origin, settings, None)
@@ -343,7 +347,7 @@ class RunPreparation:
         selection = self._select(variables, summaries, relations, prompt, options, settings, origin)
         if selection.databases and not asks_model:
             name = next(iter(selection.databases))
-            raise VariableError(f"{name!r} is a database, which is asked in the kernel alone")
+            raise VariableError(f"{name!r} is a database, which is queried only in the kernel")
         for name in selection.databases:
             check_switched_on(settings, "tools", f"Asking {name}")
             if why := live.reason_not_to_query(name):

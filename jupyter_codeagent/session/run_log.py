@@ -151,8 +151,8 @@ class RunLog:
         ]
         if not left:
             raise UsageError(
-                f"--from {run_id}: this kernel has no result of run {named.id} to go on from. Run the cell of its "
-                "question first, or leave --from out."
+                f"--from {run_id}: this kernel has no result of run {named.id} to continue from. Run the cell of "
+                "its question first, or leave --from out."
             )
         return min(left, key=lambda known: known.id != named.id).id
 
@@ -203,7 +203,9 @@ class RunLog:
         """
         if not run_id:
             if self.last is None:
-                raise UsageError("There is no run in this kernel yet; `%agent history` lists those of others.")
+                raise UsageError(
+                    "There are no runs in this kernel yet; `%agent history` lists those of other kernels."
+                )
             return self.last
         known = [key for key in self._runs if key.startswith(run_id)]
         if len(known) == 1 and known[0] not in self._slim:

@@ -225,7 +225,7 @@ class _Parts:
         except VariableError as problem:
             if library_of(value) != "polars" or name in self._named:
                 raise
-            raise VariableError(f"{problem} `--vars {name}` lets the code query it where it lies.") from problem
+            raise VariableError(f"{problem} `--vars {name}` lets the code query it in place.") from problem
 
     def _is_queried(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
         """Check for what the code asks where it lies, unless the user wants a part of its rows copied."""
@@ -247,7 +247,7 @@ class _Parts:
 
     def _take_database(self, name: str, value: Any, wanted: SubsetRequest) -> None:
         if wanted.sample is not None or wanted.where is not None:
-            raise VariableError(f"{name!r} is queried by the code where it lies: leave --sample and --where out.")
+            raise VariableError(f"{name!r} is queried by the code in place: leave --sample and --where out.")
         if self._is_dry and library_of(value) in ("sqlalchemy", "spark", "polars"):
             reason = "a dry run asks no database for its tables; a run would have the code query it"
             self.skipped.append(SkippedVariable(name=name, reason=reason))

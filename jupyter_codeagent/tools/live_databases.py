@@ -119,7 +119,7 @@ class LiveDatabases:
         option = f"--vars {name}"
         driver = driver_of(connection)
         if driver is None:
-            raise UsageError(f"{option}: it is no database that can be queried.")
+            raise UsageError(f"{option}: it is not a database that can be queried.")
         require_sqlglot(option)
         if driver.dialect not in TITLES:
             raise UsageError(

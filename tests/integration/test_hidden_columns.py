@@ -85,7 +85,7 @@ def test_code_that_asks_for_a_hidden_column_is_told_that_it_is_hidden(
     assert kernel.ask("how many planes?").error == ""
     assert "'tailnum' of df: hidden by the user" in model_server.requests[1]["messages"][-1]["content"]
     asked = kernel.ask("how many planes?", "--vars df[n,tailnum]")
-    assert "df['tailnum'] is hidden from the agent; `%agent share df['tailnum']` first." in asked.error
+    assert "df['tailnum'] is hidden from the agent; run `%agent share df['tailnum']` first." in asked.error
 
 
 @pytest.mark.long("another situation of what a test beside it proves")

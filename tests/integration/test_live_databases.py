@@ -116,7 +116,7 @@ def test_a_dry_run_names_the_tables_and_sends_no_query_and_what_cannot_be_asked_
         "lite: SQLite database, not copied, with the tables trips (city TEXT, n INTEGER, email TEXT); cities"
         in shown
     )
-    assert "lite: not copied, the code would ask it in your kernel" in shown
+    assert "lite: not copied; the code would query it in your kernel" in shown
     assert "[]" in kernel.run("print([one for one in asked if 'trips' in one and '_xinfo' not in one])").text
     assert "a dry run asks no database" in kernel.ask("Mean n?", "--dry-run --vars engine").text
     for options, said in (

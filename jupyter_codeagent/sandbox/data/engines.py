@@ -66,7 +66,7 @@ def format_copy_advice(name: str, value: object) -> str:
     if library_of(value) == "spark_frame":
         return (
             f"{name!r} is a Spark frame, whose rows are not in this kernel: `--vars {name}` lets the code query it "
-            f"where it lies; `--vars {name} --sample 100000` has Spark fetch that many and copies them."
+            f"in place; `--vars {name} --sample 100000` has Spark fetch that many and copies them."
         )
     if library_of(value) is not None:
         return (

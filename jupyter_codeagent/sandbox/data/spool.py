@@ -111,7 +111,7 @@ class Spool:
             raise VariableError(f"There is no variable {name!r}{_did_you_mean(name, namespace)}.")
         value = namespace[name]
         if isinstance(value, types.ModuleType):
-            raise VariableError(f"{name!r} is a module; the sandbox imports it by itself.")
+            raise VariableError(f"{name!r} is a module, which the sandbox imports itself: leave it out.")
         known = self._images.get(name, Image())
         try:
             of_value = None if refusal is None else partial(refusal, value)

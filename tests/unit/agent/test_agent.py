@@ -409,15 +409,15 @@ def test_it_stops_at_the_limit_of_steps_and_says_the_last_error() -> None:
     run = ask([code(f"print({at})") for at in range(9)], runner, run=new_run(max_steps=3))
     assert (run.status, len(run.steps)) == ("failed", 3)
     assert run.error == (
-        "No working code within 3 steps. Last error: TypeError: bad 2. Ask for one thing at a time, with the names "
-        "of tables and columns, or take a larger model (%agent models)."
+        "No working code after 3 steps. Last error: TypeError: bad 2. Ask for one thing at a time, naming tables "
+        "and columns, or use a larger model (%agent models)."
     )
 
 
 def test_where_a_limit_was_the_reason_no_other_model_is_named() -> None:
     stopped = ExecutionResult(status="timeout", reason="no end after 120 s")
     run = ask([code("print(1)")], RunnerDouble({"print(1)": stopped}), run=new_run(max_steps=1))
-    assert run.error == "No working code within 1 step. Last: no end after 120 s"
+    assert run.error == "No working code after 1 step. Last: no end after 120 s"
 
 
 @pytest.mark.parametrize(
@@ -524,12 +524,12 @@ def test_a_model_that_answers_in_words_twice_has_its_own_words_shown_once() -> N
 def test_words_at_the_end_of_failed_attempts_are_shown() -> None:
     runner = RunnerDouble({"print(a)": failed("TypeError", "bad")})
     run = ask([code("print(a)"), CANNOT], runner, run=new_run(max_steps=2))
-    assert run.error == f"No working code within 2 steps. The model says: “{CANNOT}”"
+    assert run.error == f"No working code after 2 steps. The model says: “{CANNOT}”"
 
 
 def test_a_reply_with_a_broken_program_is_told_by_what_is_wrong_with_it() -> None:
     run = ask(["```python\nprint((\n```"], RunnerDouble({}), run=new_run(max_steps=1))
-    assert run.error.startswith("No working code within 1 step. Last: ")
+    assert run.error.startswith("No working code after 1 step. Last: ")
     assert "The model says" not in run.error
 
 

@@ -185,7 +185,7 @@ def test_an_address_that_a_cell_has_changed_does_not_get_the_key_of_the_one_befo
 def test_a_server_that_wants_a_key_and_got_none_is_told_with_where_keys_go(model_server: ModelServer) -> None:
     model_server.get = Reply(status=401)
     with pytest.raises(
-        ModelRefusedError, match=r"wants a key \(401\), and none was sent: CODEAGENT_API_KEY goes to"
+        ModelRefusedError, match=r"requires a key \(401\), and none was sent: CODEAGENT_API_KEY is sent only to"
     ):
         fetch_model_list(model_server.url, "", timeout_s=10)
     with pytest.raises(ModelRefusedError, match=r"refused the key \(401\): check CODEAGENT_API_KEY"):

@@ -185,7 +185,7 @@ def test_a_hostile_packet_binds_nothing(background: BackgroundLoop) -> None:
 def test_what_changed_while_the_question_was_open_is_not_overwritten(background: BackgroundLoop) -> None:
     made = scene(background, {"daily": DAILY}, {"daily": [1, 2]})
     made.person.meanwhile = lambda: made.live.update(daily="newer")
-    with pytest.raises(DeniedError, match="daily changed in your kernel meanwhile"):
+    with pytest.raises(DeniedError, match="daily changed in your kernel in the meantime"):
         made.results.bring_back(["daily"], CellOrigin())
     assert made.live == {"daily": "newer"}
 

@@ -187,6 +187,6 @@ def test_a_lazy_frame_is_asked_where_it_lies_only_if_the_sandbox_cannot_open_it(
         max_bytes=1 << 20,
         ask=lambda *_: None,
     ).skipped
-    assert [one.reason.endswith("`--vars far` lets the code query it where it lies.") for one in skipped] == [True]
+    assert [one.reason.endswith("`--vars far` lets the code query it in place.") for one in skipped] == [True]
     with pytest.raises(VariableError, match="--sample"):
         selected(trips(), RunOptions(variables=("trips",), sample=10))

@@ -76,7 +76,7 @@ class NotebookSharing:
         """
         for name in options.variables or ():
             if self.shared.get(name) == "hidden":
-                raise VariableError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
+                raise VariableError(f"{name!r} is hidden from the agent; run `%agent share {name}` first.")
             hidden = ",".join(map(repr, sorted(self.hidden_of(name))))
             if name in withheld and not hidden:
                 raise VariableError(f"{name!r} is not shared with the agent: {withheld[name]}.")
