@@ -79,13 +79,13 @@ def _why(attempts: Sequence[Step]) -> str:
         return ""
     last = attempts[-1]
     if last.decision is not None and last.decision.action == "reject":
-        return f"You said no to the attempt before: {last.decision.reason}"
+        return f"You rejected the previous attempt: {last.decision.reason}"
     if last.result is not None and last.result.error is not None:
         evalue = last.result.error.evalue.split("\n")[0][:WHY_CHARS]
-        return f"The attempt before failed: {last.result.error.ename}: {evalue}"
+        return f"The previous attempt failed: {last.result.error.ename}: {evalue}"
     if last.result is not None and last.result.status != "ok":
-        return f"The attempt before did not end well: {last.result.reason or last.result.status}"
-    return f"Of the attempt before: {last.note}" if last.note else ""
+        return f"The previous attempt did not end well: {last.result.reason or last.result.status}"
+    return f"About the previous attempt: {last.note}" if last.note else ""
 
 
 async def _repaired(run: AgentRun, step: Step, note: str, deps: LoopDependencies) -> Step:

@@ -171,7 +171,7 @@ class ClientRuns:
             step = await run_given_code(
                 run,
                 code,
-                why=f"The MCP client {origin.client} asks for it; no model was asked.",
+                why=f"The MCP client {origin.client} requested it; no model was used.",
                 note=f"sent by the MCP client {origin.client}",
                 # A yes to further code of the notebook was none to a client's.
                 decide=lambda proposal: gate.decide(replace(proposal, lasting=()), run.request.approve),

@@ -155,7 +155,7 @@ class Explorer:
         step = await run_given_code(
             run,
             cell.code,
-            why="It shows something that was found in the data.",
+            why="It shows a finding in the data.",
             note=FROM_TEMPLATE,
             decide=lambda proposal: gate.decide(proposal, request.approve),
             runner=work.sandbox,

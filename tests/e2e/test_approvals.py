@@ -44,7 +44,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     assert len(shared_model.requests) == 1
     card.get_by_role("button", name="Reject").click()
 
-    expect(card).to_contain_text("You said no to the attempt before: use the median")
+    expect(card).to_contain_text("You rejected the previous attempt: use the median")
     assert "use the median" in shared_model.requests[1]["messages"][-1]["content"]
     card.get_by_role("button", name="Changes since the last attempt").click()
     difference = card.get_by_label("Changes since the last attempt")

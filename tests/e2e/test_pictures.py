@@ -145,7 +145,7 @@ def approve(notebook: NotebookPage, panel: Locator, model: ModelServer) -> None:
     expect(card).to_be_visible()
     card.get_by_label("Why not?").fill("per species, please")
     card.get_by_role("button", name="Reject").click()
-    expect(card).to_contain_text("You said no to the attempt before: per species, please")
+    expect(card).to_contain_text("You rejected the previous attempt: per species, please")
     card.get_by_role("button", name="Changes since the last attempt").click()
     expect(card.get_by_role("button", name="Approve")).to_be_enabled()
     Picture("approve").show(card, margin_px=8)

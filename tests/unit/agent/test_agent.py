@@ -620,8 +620,8 @@ def test_each_proposal_tells_what_led_to_it_and_the_code_of_the_attempt_before()
     assert {proposal.note for proposal in asked} == {""}  # what is asked, its kind says
     assert [(proposal.previous_code, proposal.why) for proposal in asked] == [
         ("", ""),
-        ("print(1)", "The attempt before failed: KeyError: 'late'"),
-        ("print(2)", "You said no to the attempt before: use the median"),
+        ("print(1)", "The previous attempt failed: KeyError: 'late'"),
+        ("print(2)", "You rejected the previous attempt: use the median"),
     ]
 
 

@@ -247,7 +247,7 @@ it('to call a function is answered for as many calls as the program makes in one
 
 it('displays why it is asked and what the code would do, and no more of names', async () => {
   const { host } = await card({ kind: 'apply' });
-  expect(host.textContent).toContain("The attempt before failed: KeyError: 'late'");
+  expect(host.textContent).toContain("The previous attempt failed: KeyError: 'late'");
   const said = [...host.querySelectorAll('dl > div')].map(line => line.textContent);
   expect(said).toEqual([
     'Readsflights DataFrame 336776x19',
