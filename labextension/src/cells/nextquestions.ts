@@ -58,7 +58,9 @@ export class NextQuestions {
     node.type = 'button';
     node.className = 'jp-CodeAgent-nextQuestion';
     node.textContent = question;
-    node.title = trans.__('Ask this below; its code was already tested in the sandbox, so no model is needed');
+    node.title = trans.__(
+      'Ask this below; its code was already tested in the sandbox, so no model is needed'
+    );
     node.addEventListener('click', event => {
       event.stopPropagation();
       void attempt(trans, trans.__('Ask the next question'), () => actions.askNext(panel, runId, question));

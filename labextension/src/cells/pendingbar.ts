@@ -163,9 +163,7 @@ function versionSwitch(
     buttonNode({
       text: trans.__('Compare'),
       title:
-        index > 0
-          ? trans.__('Compare with the previous version')
-          : trans.__('Compare with the next version'),
+        index > 0 ? trans.__('Compare with the previous version') : trans.__('Compare with the next version'),
       icon: copyIcon,
       iconOnly: true,
       act: compareVersions

@@ -60,14 +60,18 @@ it('says a right result in one word, and what was looked at on a click', async (
 it('says once what is a chip too, and asks again with the other choice', async () => {
   const asked: string[] = [];
   const host = await drawn({ onRefine: ({ refinement }) => asked.push(refinement) });
-  expect(host.textContent).toBe('Worth a look:1 row without city left outsample variance▸ Steps of the code (1)');
+  expect(host.textContent).toBe(
+    'Worth a look:1 row without city left outsample variance▸ Steps of the code (1)'
+  );
   button(host, 'without city').click();
   expect(asked).toEqual(['keep the rows without city']);
   expect(button(host, 'sample variance')).toBeUndefined();
 });
 
 it('has the reason alone where it is brief', async () => {
-  expect((await drawn({ brief: true })).textContent).toBe('Worth a look: 1 row without city left out (line 2)');
+  expect((await drawn({ brief: true })).textContent).toBe(
+    'Worth a look: 1 row without city left out (line 2)'
+  );
 });
 
 it('leads from a step to its line, marks the step of the line with the cursor, and shows examples as text', async () => {

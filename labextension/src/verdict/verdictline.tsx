@@ -87,5 +87,9 @@ function verdictTitle(trans: TranslationBundle, level: VerdictLevel, reason: str
 }
 
 function verdictLabel(trans: TranslationBundle, level: VerdictLevel): string {
-  return { checked: trans.__('Rows checked'), look: trans.__('Worth a look'), doubtful: trans.__('Doubtful') }[level];
+  return {
+    checked: trans.__('Rows checked'),
+    look: trans.__('Worth a look'),
+    doubtful: trans.__('Doubtful')
+  }[level];
 }

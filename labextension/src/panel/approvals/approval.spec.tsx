@@ -316,7 +316,9 @@ it('before code runs in the user’s kernel, what it reached there from the sand
   const asked = await text([1, 2].map(() => ({ ...call, tool: 'db', kind: 'duckdb' })));
   expect(asked).not.toContain('copies');
   expect(asked).toContain('It would query db again, now from your own kernel');
-  expect(await text([{ ...call, tool: 'weather' }])).toContain('It would call weather again without asking you.');
+  expect(await text([{ ...call, tool: 'weather' }])).toContain(
+    'It would call weather again without asking you.'
+  );
 });
 
 it('a decision tells who, when, and that the code was edited; nobody was asked by a policy', async () => {

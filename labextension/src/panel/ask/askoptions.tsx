@@ -74,7 +74,9 @@ export function AskOptions(props: {
               onChange({ ...options, privacy: (event.target.value || undefined) as Privacy | undefined })
             }
           >
-            <option value="">{trans.__('current setting (%1)', privacyLabel(trans, state.context.privacy))}</option>
+            <option value="">
+              {trans.__('current setting (%1)', privacyLabel(trans, state.context.privacy))}
+            </option>
             {PRIVACIES.map(privacy => (
               <option key={privacy} value={privacy}>
                 {privacyLabel(trans, privacy)}

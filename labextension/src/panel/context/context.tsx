@@ -17,11 +17,7 @@ export function ContextTab(): JSX.Element {
   const { trans } = useServices();
   const connection = useReadyConnection();
   if (!connection) {
-    return (
-      <Empty>
-        {trans.__('Load the agent in this notebook to see here what the model sees.')}
-      </Empty>
-    );
+    return <Empty>{trans.__('Load the agent in this notebook to see here what the model sees.')}</Empty>;
   }
   return <ContextView key={connection.kernel.id} connection={connection} />;
 }

@@ -16,7 +16,10 @@ export function HouseRules(props: { files: IHouseRules[] }): JSX.Element | null 
     <Section
       title={trans.__('House rules')}
       extra={
-        <span className="jp-CodeAgent-quiet" title={trans.__('They are sent to the model with each question.')}>
+        <span
+          className="jp-CodeAgent-quiet"
+          title={trans.__('They are sent to the model with each question.')}
+        >
           {trans.__('%1 tokens', formatCount(files.reduce((sum, file) => sum + file.tokens, 0)))}
         </span>
       }

@@ -226,7 +226,11 @@ function Columns(
       </ul>
       {count > columns.length && (
         <p className="jp-CodeAgent-quiet">
-          {trans.__('%1 of %2 columns shown; search for the others.', formatCount(columns.length), formatCount(count))}
+          {trans.__(
+            '%1 of %2 columns shown; search for the others.',
+            formatCount(columns.length),
+            formatCount(count)
+          )}
         </p>
       )}
       {search !== '' && columns.length > 1 && (

@@ -91,7 +91,9 @@ function LinkNotice(props: { connection: KernelConnection; state: IAgentState })
     case 'absent':
       return (
         <Empty>
-          <p>{trans.__('The code agent is not loaded in this notebook’s kernel. To load it, run in a cell:')}</p>
+          <p>
+            {trans.__('The code agent is not loaded in this notebook’s kernel. To load it, run in a cell:')}
+          </p>
           <pre className="jp-CodeAgent-plain">%load_ext jupyter_codeagent</pre>
           <Button onClick={() => connection.retry()}>{trans.__('Refresh')}</Button>
         </Empty>
