@@ -266,8 +266,9 @@ def number_text(value: float) -> str:
 
 
 def spread_rows(rows: int, most: int) -> Any:
-    """Return at most so many row numbers, one at random from each stretch of rows; None for all."""
+    """Return at most so many different row numbers, one at random from each stretch of rows; None for all."""
     if rows <= most:
         return None
+    edges = np.arange(most + 1) * rows // most
     shifts = np.random.default_rng(0).random(most)
-    return np.floor((np.arange(most) + shifts) * (rows / most)).astype(np.int64)
+    return edges[:-1] + (shifts * np.diff(edges)).astype(np.int64)

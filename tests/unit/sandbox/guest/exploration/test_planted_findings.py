@@ -230,6 +230,12 @@ def test_hidden_columns_are_in_no_finding() -> None:
     assert not any("x" in one["columns"] for one in report["findings"])
 
 
+@pytest.mark.parametrize("rows", [1001, 1300, 1999, 5000])
+def test_no_row_is_picked_twice_so_that_a_key_is_known_by_some_rows(rows: int) -> None:
+    table = pd.DataFrame({"code": [f"C{number:04}" for number in range(rows)]})
+    assert explore({"t": table}, {}, 60, 1000)["tables"][0]["keys"] == [["code"]]
+
+
 def test_a_large_table_is_sampled_in_order() -> None:
     random = np.random.default_rng(10)
     x = random.normal(size=60_000)
