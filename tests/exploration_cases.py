@@ -492,6 +492,34 @@ def joined(unique: bool = True, other_name: bool = False) -> Case:
     return Case(tables={"flights": left, "planes": right}, kind="join", columns=["tailnum", key], facts=facts)
 
 
+def joined_by_two(differing: bool = False) -> Case:
+    """Return tables that join by station and hour together; or whose names and types differ, and keys repeat."""
+    random = _random()
+    hours = pd.date_range("2024-01-01", periods=100, freq="h")
+    grid = pd.DataFrame({"origin": ["EWR"] * 100 + ["JFK"] * 100 + ["LGA"] * 100, "hour": [*hours] * 3})
+    left = grid.iloc[random.integers(0, len(grid), ROWS)].reset_index(drop=True).assign(delay=1.0)
+    left.loc[:19, "origin"] = None
+    repeats = 7 if differing else 0
+    right = grid.iloc[:250].assign(wind=2.0)
+    right = pd.concat([right, right.head(repeats)], ignore_index=True)
+    pairs = set(zip(right["origin"], right["hour"], strict=True))
+    matched = sum(pair in pairs for pair in zip(left["origin"], left["hour"], strict=True)) / ROWS
+    keys = ["origin", "hour"]
+    if differing:  # polars joins no text with categories
+        keys = ["the station", "observed"]
+        right = right.astype({"origin": "category"}).rename(columns={"origin": keys[0], "hour": keys[1]})
+    facts = {
+        "left": "flights",
+        "right": "weather",
+        "matched": matched,
+        "right_unique": not repeats,
+        "repeats": repeats,
+        "n": ROWS,
+    }
+    tables = {"flights": left, "weather": right}
+    return Case(tables=tables, kind="join", columns=["origin", "hour", *keys], facts=facts)
+
+
 CARRIERS = ["UA", "B6", "EV", "DL", "AA"]
 MANY = [f"N{number}" for number in range(30)]
 LONG = [f"{letter} quite a long category of forty letters"[:40] for letter in "ABCDE"]
@@ -561,6 +589,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "join": joined,
     "join_repeats": lambda: joined(unique=False),
     "join_names": lambda: joined(other_name=True),
+    "join_two": joined_by_two,
+    "join_two_differing": lambda: joined_by_two(differing=True),
 }
 
 

@@ -244,7 +244,7 @@ SHAPES: Mapping[FindingKind, Shape] = {
     ),
     "same": Shape({"share": share, "factor": _or_none(figure)}, (2, 2)),
     "join": Shape(
-        {"left": _level, "right": _level, "matched": share, "right_unique": _flag, "repeats": count}, (2, 2)
+        {"left": _level, "right": _level, "matched": share, "right_unique": _flag, "repeats": count}, (2, 6)
     ),
 }
 CYCLES = {"hour": range(24), "weekday": range(7), "month": range(1, 13)}

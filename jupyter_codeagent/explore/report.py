@@ -99,10 +99,14 @@ def _columns(
     right = facts["right"] if kind == "join" else table
     if kind == "join" and (facts["left"] != table or right not in known or right == table):
         raise NotAFactError("not a table")
-    if kind != "join" and len(set(value)) < len(value):
+    ours = len(value) // 2 if kind == "join" else len(value)
+    theirs = len(value) - ours
+    if kind == "join" and ours != theirs:
+        raise NotAFactError("not so many keys as columns")
+    if len(set(value[:ours])) < ours or len(set(value[ours:])) < theirs:
         raise NotAFactError("the same column twice")
     for place, name in enumerate(value):
-        of = right if place == 1 else table
+        of = table if place < ours else right
         if name not in known[of] and not (place == 0 and name == "" and shape.may_count_rows):
             raise NotAFactError("not a column")
     return tuple(value)

@@ -126,10 +126,12 @@ def with_names(case: Case, text: str, library: str) -> str:
     """Return the program of the case with this text before the names of all its columns."""
     one = case
     for place, name in enumerate(case.columns):
-        if name and not (case.kind == "join" and place == 1):
+        if name and not (case.kind == "join" and place >= len(case.columns) // 2):
             one = renamed(one, text + str(place), place)
     if case.kind == "join":
-        one = Case(tables=one.tables, kind=case.kind, columns=[one.columns[0], case.columns[1]], facts=case.facts)
+        many = len(case.columns) // 2
+        columns = [*one.columns[:many], *case.columns[many:]]
+        one = Case(tables=one.tables, kind=case.kind, columns=columns, facts=case.facts)
     finding, exploration = finding_of(one, library)
     return program(finding, exploration)
 

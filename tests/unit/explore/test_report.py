@@ -102,6 +102,62 @@ def test_a_join_needs_two_tables(right: object) -> None:
     assert read(GOOD | {"kind": "join", "columns": ["carrier", "tailnum"], "facts": facts}).findings == ()
 
 
+TWO = {"left": "flights", "right": "planes", "matched": 0.5, "right_unique": True, "repeats": 0, "n": 10}
+
+
+def join_by(columns: object, **facts: object) -> Any:
+    tables = {"flights": ["carrier", "day", "delay", "tailnum"], "planes": ["tailnum", "day", "seats", "delay"]}
+    report = {"tables": TABLES, "findings": [GOOD | {"kind": "join", "columns": columns, "facts": TWO | facts}]}
+    return read_report(json.dumps(report), tables).findings
+
+
+def test_a_join_by_several_columns_is_read() -> None:
+    assert join_by(["tailnum", "day", "tailnum", "day"])[0].columns == ("tailnum", "day", "tailnum", "day")
+    assert len(join_by(["tailnum", "day", "delay", "tailnum", "day", "delay"])) == 1
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [],
+        ["day"],
+        ["tailnum", "day", "tailnum"],
+        ["tailnum", "day", "tailnum", "day", "seats"],
+        ["carrier", "tailnum", "day", "delay", "tailnum", "day", "delay", "seats"],
+        ["tailnum", "tailnum", "tailnum", "day"],
+        ["tailnum", "day", "tailnum", "tailnum"],
+        ["tailnum", "day", "tailnum", "carrier"],
+        ["tailnum", "seats", "tailnum", "day"],
+        ["tailnum", "os", "tailnum", "day"],
+        ["", "day", "", "day"],
+        ["tailnum", None, "tailnum", "day"],
+        ["tailnum", ["day"], "tailnum", "day"],
+        [["tailnum", "day"], ["tailnum", "day"]],
+        {"tailnum": "tailnum"},
+        "tailnum",
+    ],
+)
+def test_a_join_has_as_many_keys_as_columns_each_of_its_own_table(columns: object) -> None:
+    assert join_by(columns) == ()
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"left": "planes"},
+        {"right": "flights"},
+        {"right": "os"},
+        {"matched": 1.1},
+        {"matched": None},
+        {"right_unique": 1},
+        {"repeats": -1},
+        {"repeats": "3"},
+    ],
+)
+def test_a_join_by_several_columns_is_held_to_the_facts_of_any_join(facts: dict[str, object]) -> None:
+    assert join_by(["tailnum", "day", "tailnum", "day"], **facts) == ()
+
+
 def test_all_kinds_are_read() -> None:
     for make in CASES.values():
         case = make()

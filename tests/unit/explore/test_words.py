@@ -73,6 +73,19 @@ def test_a_join_says_whether_rows_multiply() -> None:
     )
 
 
+def test_a_join_by_two_columns_says_the_same_of_both_together() -> None:
+    facts: dict[str, FactValue] = {"left": "flights", "right": "weather", "matched": 0.9954, "repeats": 3}
+    partners = "99.5 % of the rows of flights have a partner in weather"
+
+    assert line("join", ("origin", "hour", "origin", "hour"), right_unique=True, **facts) == (
+        f"{partners} (origin and hour); origin with hour is unique there, so that a join keeps the number of rows."
+    )
+    assert line("join", ("origin", "hour", "station", "hour"), right_unique=False, **facts) == (
+        f"{partners} (origin = station and hour); "
+        "3 rows there repeat such a combination, so that a join multiplies rows."
+    )
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_titles_have_no_figures_of_the_finding_and_lines_end_with_a_point(name: str) -> None:
     said = words(finding_of(CASES[name]())[0])
