@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from .composite_joins import Join, find_composite_join
+from .composite_keys import levels_of
+from .join_names import is_reference, names_the_same
 from .roles import Column, is_key_name
 from .search import Search
 from .table import Table
@@ -17,7 +19,6 @@ MIN_MATCHED = 0.5
 MIN_MATCHED_OTHER_NAME = 0.9
 MIN_UNIQUE = 0.5
 MAX_PER_PAIR = 4
-MIN_WORD_CHARS = 2
 
 
 @dataclass(frozen=True)
@@ -43,30 +44,36 @@ class KeyReader:
 
 
 def _read(table: Table, name: str) -> Keys:
-    if table.columns[name].kind == "text":
-        codes, levels = table.source.codes(name, None)
-        values, counts = np.array(levels, dtype=object), np.bincount(codes[codes >= 0], minlength=len(levels))
-        order = np.argsort(values)
-        return Keys(values[order], counts[order])
-    numbers = table.source.numbers(name, None)
-    values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
-    return Keys(values, counts)
+    codes, values = levels_of(table, name, None)
+    return Keys(values, np.bincount(codes[codes >= 0], minlength=len(values)))
 
 
 def find_joins(tables: list[Table], search: Search) -> None:
-    """Find pairs of columns of different tables of which one identifies rows that the other refers to."""
+    """Find columns of different tables of which those of one identify rows that those of the other refer to."""
     reader = KeyReader()
-    for left, right in permutations(tables, 2):
-        found: list[tuple[float, str, str, Keys, Keys]] = []
-        for a in _candidates(left):
-            for b in _candidates(right):
-                if search.is_over():
-                    return
-                if _may_join(left, a, right, b) and _leads(left, a, right, b, tables):
-                    found += _match(reader, (left, a), (right, b))
-        found.sort(key=lambda entry: -entry[0])
-        for entry in found[:MAX_PER_PAIR]:
-            _add(left, right, entry, search)
+    for one, other in combinations(tables, 2):
+        found = [
+            *_single(reader, one, other, tables, search),
+            *_single(reader, other, one, tables, search),
+        ]
+        if not any(join.repeats == 0 for join in found) and not search.is_over():
+            together = find_composite_join(one, other, search)
+            found = found if together is None else [together]  # the others would multiply rows
+        for join in found:
+            _add(join, search)
+
+
+def _single(reader: KeyReader, left: Table, right: Table, tables: list[Table], search: Search) -> list[Join]:
+    """Return the joins by one column of which the right side is the key, the best first."""
+    found: list[tuple[float, Join]] = []
+    for a in _candidates(left):
+        for b in _candidates(right):
+            if search.is_over():
+                return []
+            if _may_join(left, a, right, b) and _leads(left, a, right, b, tables):
+                found += _match(reader, (left, a), (right, b))
+    found.sort(key=lambda ranked: -ranked[0])
+    return [join for _, join in found[:MAX_PER_PAIR]]
 
 
 def _candidates(table: Table) -> list[Column]:
@@ -87,27 +94,11 @@ def _may_join(left: Table, a: Column, right: Table, b: Column) -> bool:
     if a.kind == "text":
         return True
     same = a.name == b.name and (is_key_name(a.name) or b.role == "identifier")
-    return same or _is_reference(a.name, right.name, b.name) or _names_the_same(a.name, right.name, b.name)
+    return same or is_reference(a.name, right.name, b.name) or names_the_same(a.name, right.name, b.name)
 
 
 def _missing(table: Table, column: Column) -> int:
     return int(column.missing * table.size / max(table.rows, 1))
-
-
-def _is_reference(name: str, table: str, key: str) -> bool:
-    """Check for names such as customer_id for the column id of customers."""
-    plain = name.lower().replace("_", "")
-    owner = table.lower().replace("_", "")
-    return any(
-        plain == stem + key.lower().replace("_", "") for stem in (owner, owner.rstrip("s"), owner[:-2]) if stem
-    )
-
-
-def _names_the_same(name: str, table: str, key: str) -> bool:
-    """Check for ``from_station`` and the key ``station_no`` of ``stations``: both names have the table's word."""
-    owner = table.lower().rstrip("s")
-    both = owner in re.split(r"[^a-z]+", name.lower()) and owner in re.split(r"[^a-z]+", key.lower())
-    return both and len(owner) > MIN_WORD_CHARS
 
 
 def _leads(left: Table, a: Column, right: Table, b: Column, tables: list[Table]) -> bool:
@@ -117,34 +108,32 @@ def _leads(left: Table, a: Column, right: Table, b: Column, tables: list[Table])
     return theirs > ours or (theirs == ours and tables.index(left) < tables.index(right))
 
 
-def _match(
-    reader: KeyReader, left: tuple[Table, Column], right: tuple[Table, Column]
-) -> list[tuple[float, str, str, Keys, Keys]]:
+def _match(reader: KeyReader, left: tuple[Table, Column], right: tuple[Table, Column]) -> list[tuple[float, Join]]:
     ours, theirs = reader.read(left[0], left[1].name), reader.read(right[0], right[1].name)
     if not len(ours.values) or not len(theirs.values):
         return []
-    matched = float(ours.counts[np.isin(ours.values, theirs.values)].sum() / ours.counts.sum())
+    partners = int(ours.counts[np.isin(ours.values, theirs.values)].sum())
+    matched = float(partners / ours.counts.sum())
     same_name = left[1].name.lower() == right[1].name.lower() or left[1].kind == "number"
     unique = len(theirs.values) >= 0.9 * theirs.counts.sum()
     if matched < (MIN_MATCHED if same_name else MIN_MATCHED_OTHER_NAME) or not (same_name or unique):
         return []
-    return [(matched + same_name, left[1].name, right[1].name, ours, theirs)]
-
-
-def _add(left: Table, right: Table, entry: tuple[float, str, str, Keys, Keys], search: Search) -> None:
-    _, a, b, ours, theirs = entry
     repeats = int((theirs.counts - 1).sum())
-    partners = int(ours.counts[np.isin(ours.values, theirs.values)].sum())
-    search.table = left.name
+    join = Join(left[0], (left[1].name,), right[0], (right[1].name,), partners, repeats)
+    return [(matched + same_name, join)]
+
+
+def _add(join: Join, search: Search) -> None:
+    search.table = join.left.name
     search.add(
         "join",
-        (a, b),
-        partners / left.rows,
+        (*join.columns, *join.keys),
+        join.matched,
         0.0,
-        n=left.rows,
-        left=left.name,
-        right=right.name,
-        matched=partners / left.rows,
-        right_unique=repeats == 0,
-        repeats=repeats,
+        n=join.left.rows,
+        left=join.left.name,
+        right=join.right.name,
+        matched=join.matched,
+        right_unique=join.repeats == 0,
+        repeats=join.repeats,
     )

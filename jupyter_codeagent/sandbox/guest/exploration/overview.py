@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .roles import Column
+from .composite_keys import are_key, levels_of, seem_key
+from .roles import is_measured
 from .table import Table
 
 MAX_KEYS = 2
-MAX_KEY_COLUMNS = 6
+MAX_KEY_COLUMNS = 8
 
 
 def describe(table: Table, repeated_rows: int) -> dict[str, Any]:
@@ -47,38 +48,23 @@ def find_keys(table: Table) -> list[list[str]]:
     candidates = [
         column
         for column in table.columns.values()
-        if column.missing == 0 and _may_identify(column) and column.distinct > 1
+        if column.missing == 0 and column.distinct > 1 and (column.whole or column.kind in ("text", "date"))
     ]
-    single = [[column.name] for column in candidates if column.distinct == table.size]
+    single = [[one.name] for one in candidates if one.distinct == table.size and not is_measured(one)]
     single.sort(key=lambda names: table.columns[names[0]].role != "identifier")
     if single:
         return single[:MAX_KEYS]
-    candidates.sort(key=lambda column: -column.distinct)
+    candidates.sort(key=lambda column: (is_measured(column), -column.distinct))
     keys: list[list[str]] = []
     for first, second in combinations(candidates[:MAX_KEY_COLUMNS], 2):
         possible = first.distinct * second.distinct >= table.size
-        if possible and len(keys) < MAX_KEYS and _tell_apart(table, first.name, second.name):
+        if possible and len(keys) < MAX_KEYS and _tell_apart(table, [first.name, second.name]):
             keys.append([first.name, second.name])
     return keys
 
 
-def _may_identify(column: Column) -> bool:
-    """Check for a column that is no measurement: hardly any two of few rows have the same one, by chance."""
-    if column.kind in ("text", "date"):
-        return column.role != "text" or column.distinct > 1
-    return column.whole and (column.role != "number" or bool(column.part))
-
-
-def _tell_apart(table: Table, first: str, second: str) -> bool:
-    codes = codes_of(table, first).astype(np.int64) * (1 << 31) + codes_of(table, second)
-    return len(np.unique(codes)) == table.size
-
-
-def codes_of(table: Table, name: str) -> Any:
-    """Return a number of each different value of a column; missing as one more."""
-    if table.columns[name].kind in ("text", "mixed"):
-        return table.levels(name)[0]
-    return np.unique(table.numbers(name), return_inverse=True)[1]
+def _tell_apart(table: Table, names: list[str]) -> bool:
+    return seem_key(table, names) and are_key([levels_of(table, name, None)[0] for name in names])
 
 
 def _dates(table: Table) -> dict[str, str] | None:

@@ -63,6 +63,11 @@ class Profile:
     """Rows of the table for each row looked at."""
 
 
+def is_measured(column: Column) -> bool:
+    """Check for numbers of which hardly any two of few rows are the same by chance, so that they identify none."""
+    return column.kind not in ("text", "date") and column.role == "number" and not column.part
+
+
 def is_key_name(name: str) -> bool:
     """Check for names that say that a column identifies rows."""
     return KEY_ENDING.search(name) is not None or name.lower() in ("id", "key", "index", "unnamed: 0")
