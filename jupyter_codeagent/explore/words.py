@@ -378,15 +378,19 @@ def _same(finding: Finding) -> Words:
 def _join(finding: Finding) -> Words:
     said = _Said(finding)
     left, right = finding.text("left"), finding.text("right")
-    line = f"{said.percent('matched')} of the rows of {left} have a match in {right} ({said.column(0)}"
-    line += ")" if finding.columns[0] == finding.columns[1] else f" = {said.column(1)})"
+    many = len(finding.columns) // 2
+    names = [name_in_words(name) for name in finding.columns]
+    columns, key = names[:many], " with ".join(names[many:])
+    pairs = [one if one == other else f"{one} = {other}" for one, other in zip(columns, names[many:], strict=True)]
+    line = f"{said.percent('matched')} of the rows of {left} have a match in {right} ({listed(pairs)})"
     if finding.facts.get("right_unique"):
-        line += f"; {said.column(1)} is unique there, so a join keeps the number of rows."
+        line += f"; {key} is unique there, so a join keeps the number of rows."
     elif finding.has("repeats"):
         verb = "repeats" if finding.count("repeats") == 1 else "repeat"
-        line += f"; {said.counted('repeats', 'row')} there {verb} a {said.column(1)}, so a join multiplies rows."
+        again = f"a {key}" if many == 1 else "such a combination"
+        line += f"; {said.counted('repeats', 'row')} there {verb} {again}, so a join multiplies rows."
     else:
-        line += f"; {said.column(1)} repeats there, so a join multiplies rows."
+        line += f"; {key} repeats there, so a join multiplies rows."
     return said.words(line, f"{left} joins {right}")
 
 
