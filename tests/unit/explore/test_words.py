@@ -75,14 +75,14 @@ def test_a_join_says_whether_rows_multiply() -> None:
 
 def test_a_join_by_two_columns_says_the_same_of_both_together() -> None:
     facts: dict[str, FactValue] = {"left": "flights", "right": "weather", "matched": 0.9954, "repeats": 3}
-    partners = "99.5 % of the rows of flights have a partner in weather"
+    partners = "99.5 % of the rows of flights have a match in weather"
 
     assert line("join", ("origin", "hour", "origin", "hour"), right_unique=True, **facts) == (
-        f"{partners} (origin and hour); origin with hour is unique there, so that a join keeps the number of rows."
+        f"{partners} (origin and hour); origin with hour is unique there, so a join keeps the number of rows."
     )
     assert line("join", ("origin", "hour", "station", "hour"), right_unique=False, **facts) == (
         f"{partners} (origin = station and hour); "
-        "3 rows there repeat such a combination, so that a join multiplies rows."
+        "3 rows there repeat such a combination, so a join multiplies rows."
     )
 
 
