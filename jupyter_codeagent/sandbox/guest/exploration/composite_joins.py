@@ -28,6 +28,8 @@ MIN_LEVELS, MIN_SURE_LEVELS = 3, 20
 MIN_CHARS = 2
 """Single letters stand for anything."""
 MAX_PARTNERS = 3
+VERSION_SHARE, MIN_VERSION_COLUMNS = 0.8, 3
+"""Tables with this part of their columns in common, and so many, are two states of one: all columns would join."""
 _UNIT = re.compile(r"\b(?:ns|us|ms|s)\b")
 """In which moments are counted: libraries compare them across units, or the program casts them."""
 
@@ -66,6 +68,9 @@ def find_composite_join(one: Table, other: Table, search: Search) -> Join | None
 
     Of two tables that have the same keys the later one is on the right.
     """
+    shared = len(one.columns.keys() & other.columns.keys())
+    if shared >= max(MIN_VERSION_COLUMNS, VERSION_SHARE * min(len(one.columns), len(other.columns))):
+        return None
     sides = [Pairing(one, other), Pairing(other, one)]
     for size in (2, 3):
         joins = [join for side in sides for join in side.joins(size, search)]

@@ -249,6 +249,11 @@ def test_of_two_tables_with_the_same_keys_the_later_one_is_on_the_right() -> Non
     assert list(joins(people=people, wealth=wealth)) == ["people.(country, year) = wealth.(country, Year)"]
 
 
+def test_two_states_of_one_table_are_not_joined_by_several_columns() -> None:
+    lines = grid(order_no=range(5000, 5200), line_no=range(1, 6)).assign(price=2.5, item="chair")
+    assert joins(lines=lines, clean=lines.sample(700, random_state=1)) == {}
+
+
 def test_hidden_columns_join_nothing() -> None:
     assert joins(hidden=["day"], trips=trips(), weather=weather()) == {}
 
