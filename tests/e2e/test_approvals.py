@@ -57,7 +57,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     notebook.page.keyboard.press("Control+End")
     notebook.page.keyboard.press("Shift+Enter")  # a new line, and neither a yes nor the next cell
     notebook.page.keyboard.type("print(totals * 100)")
-    expect(card).to_contain_text("what runs is your text")
+    expect(card).to_contain_text("your version will run")
     expect(editor).to_contain_text("print(totals * 100)")
     notebook.picture("approval_edited")
     card.get_by_role("button", name="Approve").click()

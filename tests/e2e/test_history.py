@@ -66,13 +66,13 @@ def test_the_history_is_searched_walked_through_compared_and_deleted_by_keyboard
     # Nothing is deleted without a yes, and then only what was named.
     panel.get_by_role("button", name="All runs").click()
     panel.get_by_role("searchbox").fill("")
-    panel.get_by_role("button", name="Delete notebook’s runs").click()
+    panel.get_by_role("button", name="Delete this notebook’s runs").click()
     dialog = page.page.get_by_role("dialog")
     expect(dialog).to_contain_text(f"Delete all {RUNS} runs of this notebook?")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     page.page.keyboard.press("Enter")
     expect(panel.get_by_text(f"{RUNS} runs", exact=True)).to_be_visible()
-    panel.get_by_role("button", name="Delete notebook’s runs").click()
+    panel.get_by_role("button", name="Delete this notebook’s runs").click()
     dialog.get_by_role("button", name="Delete").click()
     expect(panel.get_by_text("No runs match.")).to_be_visible()
 

@@ -180,7 +180,7 @@ def shared(notebook: NotebookPage, lab: Lab, browser: Browser, shared_model: Mod
         chat = Chat(page)
         chat.open()
         chat.say("@codeagent what does Ada have?")
-        expect(chat.messages.last).to_contain_text("nobody asks for another")
+        expect(chat.messages.last).to_contain_text("nobody can run a question for somebody else")
         expect(page.locator(".jp-Notebook")).to_contain_text("what does Ada have?")
         assert "what does Ada have?" not in notebook.call("return shared.cells.map(c => c.getSource()).join()")
         if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):

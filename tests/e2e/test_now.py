@@ -76,7 +76,7 @@ def test_a_decision_is_counted_on_the_tab_and_in_the_status_bar_and_told_when_th
     tab = page.get_by_role("tab", name="Code agent: 1 decision waiting")
     expect(tab).to_have_attribute("data-codeagent-count", "1")
     expect(page.locator(".jp-CodeAgent-announcer")).to_have_text(
-        "The code agent waits for your decision in asks.ipynb."
+        "The code agent is waiting for your decision in asks.ipynb."
     )
     # Elsewhere: the panel and the status bar lead there.
     notebook.command("launcher:create")

@@ -103,7 +103,7 @@ def test_a_pending_result_is_refined_in_place_the_earlier_version_stays_a_click_
     # The cell asks the model no more: what was accepted is replayed, and stays.
     shared_model.script("never asked")
     notebook.run_all()
-    expect(notebook.cells.nth(1).locator(".jp-OutputArea")).to_contain_text("model not asked")
+    expect(notebook.cells.nth(1).locator(".jp-OutputArea")).to_contain_text("model not called")
     assert shared_model.requests == []
     assert notebook.states() == ["", "", "accepted", "accepted", ""]
 

@@ -158,7 +158,7 @@ def test_the_card_of_a_pending_result_shows_its_first_output_and_its_sentence_be
     # In another kernel the history tells what was found.
     notebook.saved()
     notebook.call("await panel.sessionContext.restartKernel()")
-    expect(panel).to_contain_text("has not loaded the code agent")
+    expect(panel).to_contain_text("The code agent is not loaded")
     expect(sentence).to_contain_text("The answer is 7.")
     expect(table).to_contain_text("5    5")
 

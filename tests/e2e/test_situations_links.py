@@ -79,7 +79,7 @@ def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_p
     for index in (1, 2, 3):
         notebook.run_cell(index)
     shared_model.wait_until_asked()
-    expect(panel).to_contain_text("2 more questions wait their turn.")
+    expect(panel).to_contain_text("2 more questions are queued.")
     assert len(shared_model.requests) == 1
     gates[0].set()
     notebook.wait_for_states(["", "", *PENDING, "", ""])

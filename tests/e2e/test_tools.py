@@ -93,7 +93,7 @@ def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_
     notebook, panel, card = asked(open_notebook, "Send hi to each")
     expect(card).to_contain_text("It makes 3 calls to it at once.")
     expect(card.get_by_role("spinbutton", name="Calls to this function")).to_have_value("3")
-    card.get_by_label("this many of its calls in this run").check()
+    card.get_by_label("this many calls to it in this run").check()
     notebook.picture("tool_calls_in_one_go")
     card.get_by_role("button", name="Approve").click()
     expect(card.locator(".cm-content")).to_contain_text("send(to='d', text='hi')")

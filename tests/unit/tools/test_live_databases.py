@@ -252,7 +252,7 @@ def test_what_cannot_be_asked_is_one_line_that_names_the_option(
         (connection, ["nothing"], "--vars db: 'nothing': there is no such table"),
         (connection, ["trips.nothing"], "--vars db: 'trips' has no column 'nothing'; it has id, zone"),
         (sqlite3.connect(":memory:"), [], "--vars db: the database has no tables"),
-        (TRIPS, [], "--vars db: it is no database"),
+        (TRIPS, [], "--vars db: it is not a database"),
         (sqlalchemy.create_engine("sqlite://", poolclass=StaticPool), [], "--vars db: this engine shares one"),
     ):
         with pytest.raises(UsageError, match=said):
