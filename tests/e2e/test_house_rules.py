@@ -45,7 +45,7 @@ def test_house_rules_are_seen_in_context_are_on_the_receipt_and_a_change_asks_ag
     rules.write_text(RULES)
     notebook.run_cell(0)
     expect(section).to_contain_text(str(rules))
-    expect(section.get_by_label("What the model is told of")).to_have_text(TOLD)
+    expect(section.get_by_label("What the model sees of")).to_have_text(TOLD)
     notebook.picture("house-rules")
     notebook.run_cell(1)
     receipt = notebook.cells.nth(1)

@@ -16,7 +16,7 @@ it('each file shows its path, the exact text that the model gets and what is lef
   const host = await render(<HouseRules files={[file()]} />);
   expect(host.querySelector('section')!.getAttribute('aria-label')).toBe('House rules');
   expect(host.querySelector('header')!.textContent).toContain('9 tokens');
-  const text = host.querySelector('[aria-label="What the model is told of /home/me/sales/CODEAGENT.md"]')!;
+  const text = host.querySelector('[aria-label="What the model sees of /home/me/sales/CODEAGENT.md"]')!;
   expect(text.textContent).toBe('Amounts are in thousands of euros.');
   expect(host.textContent).toContain('Left out: the last 2 lines');
 });
