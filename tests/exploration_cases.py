@@ -363,8 +363,16 @@ def quality(kind: str) -> Case:
         columns = ["price", "weight", "size of it"]
     if kind in {"text_type", "text_date"}:
         columns = ["sum"]
-    name = {"repeated_keys": "duplicates", "text_date": "text_type", "sentinel": "impossible", "low": "outliers"}
-    return Case(tables={"sales": table}, kind=name.get(kind, kind), columns=columns, facts=facts)
+    return Case(tables={"sales": table}, kind=_KINDS.get(kind, kind), columns=columns, facts=facts)
+
+
+_KINDS = {
+    "repeated_keys": "duplicates",
+    "text_date": "text_type",
+    "sentinel": "impossible",
+    "only_negative": "impossible",
+    "low": "outliers",
+}
 
 
 def _nothing(table: pd.DataFrame) -> dict[str, Any]:
@@ -413,6 +421,12 @@ def _sentinel(table: pd.DataFrame) -> dict[str, Any]:
     return {"count": 15, "why": "sentinel", "value": -999.0}
 
 
+def _only_negative(table: pd.DataFrame) -> dict[str, Any]:
+    table["price"] = table["price"].round()
+    table.loc[100:114, "price"] = -1.0
+    return {"count": 15, "why": "only negative", "value": -1.0}
+
+
 def _skew(table: pd.DataFrame) -> dict[str, Any]:
     table["price"] = _random().lognormal(3, 1.5, ROWS)
     return {"mean": float(table["price"].mean()), "median": float(table["price"].median()), "skewness": 8.0}
@@ -438,6 +452,7 @@ _SPOILT: dict[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
     "low": _low,
     "impossible": _negative,
     "sentinel": _sentinel,
+    "only_negative": _only_negative,
     "skew": _skew,
     "text_type": _text_number,
     "text_date": _text_date,
@@ -579,6 +594,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "outliers_both": lambda: quality("low"),
     "impossible": lambda: quality("impossible"),
     "sentinel": lambda: quality("sentinel"),
+    "only_negative": lambda: quality("only_negative"),
     "skew": lambda: quality("skew"),
     "text_number": lambda: quality("text_type"),
     "text_date": lambda: quality("text_date"),

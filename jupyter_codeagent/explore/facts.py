@@ -176,7 +176,12 @@ SHAPES: Mapping[FindingKind, Shape] = {
         (1, 1),
     ),
     "impossible": Shape(
-        {"count": count, "why": _one_of("negative", "sentinel"), "value": _or_none(_figure_or_level)}, (1, 1)
+        {
+            "count": count,
+            "why": _one_of("negative", "only negative", "sentinel"),
+            "value": _or_none(_figure_or_level),
+        },
+        (1, 1),
     ),
     "skew": Shape(
         {

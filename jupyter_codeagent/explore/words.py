@@ -199,8 +199,15 @@ def _impossible(finding: Finding) -> Words:
     rows = said.counted("count", "row")
     if finding.text("why") == "negative":
         return said.words(
-            f"{said.column(0)} is negative in {rows} and positive elsewhere.", f"{column} is negative in a few rows"
+            f"{said.column(0)} is negative in {rows} and 0 or more elsewhere.",
+            f"{column} is negative in a few rows",
         )
+    if finding.text("why") == "only negative":
+        line = (
+            f"{said.column(0)} is {said.exact('value', 6)} in {rows} and never negative elsewhere: "
+            "it may stand for a missing value or for something else, such as a return."
+        )
+        return said.words(line, f"{column} has a single negative value")
     value = finding.facts.get("value")
     shown = level_in_words(value) if isinstance(value, str) else rounded(finding.number("value"), 6)
     if not isinstance(value, str):

@@ -52,6 +52,14 @@ def test_a_break_of_rows_says_what_is_counted() -> None:
     )
 
 
+def test_one_negative_value_near_the_others_is_not_called_far() -> None:
+    near = line("impossible", ("qty",), why="only negative", value=-1, count=16)
+    far = line("impossible", ("qty",), why="sentinel", value=-999, count=16)
+
+    assert near.startswith("qty is -1 in 16 rows and never negative elsewhere: it may stand for a missing value or")
+    assert "far from all other values" in far
+
+
 def test_names_that_are_no_words_stand_in_backticks() -> None:
     said = line("correlation", ("air time", "__x__"), r=-0.512, form="line", peak=None, n=1200)
 

@@ -112,9 +112,11 @@ def _find_sentinels(name: str, values: Any, search: Search) -> Any:
         apart = max(rest[0] - value, value - rest[-1])
         bounds = lower_tail(rest, len(rest)), -lower_tail(-rest[::-1], len(rest))
         stands_apart = apart > high - low and not bounds[0] <= value <= bounds[1]
-        if stands_apart or (value < 0 <= rest[0] and count >= MIN_ONLY_NEGATIVE):
+        is_only_negative = value < 0 <= rest[0]
+        if stands_apart or (is_only_negative and count >= MIN_ONLY_NEGATIVE):
             share = count / len(values)
-            search.add("impossible", (name,), share, 0.0, n=len(values), count=count, why="sentinel", value=value)
+            why = "only negative" if is_only_negative and apart <= rest[-1] - rest[0] else "sentinel"
+            search.add("impossible", (name,), share, 0.0, n=len(values), count=count, why=why, value=value)
             values = rest
     return values
 

@@ -225,6 +225,16 @@ def test_the_overview() -> None:
     assert next(column["missing"] for column in overview["columns"] if column["name"] == "noise") == 10
 
 
+@pytest.mark.parametrize(("value", "why"), [(-1, "only negative"), (-999, "sentinel")])
+def test_a_value_is_far_only_if_it_is_further_away_than_the_others_reach(value: int, why: str) -> None:
+    quantities = np.random.default_rng(11).integers(1, 9, 2000)
+    for likely_one in (0.0, 0.9):  # with nearly all at 1, two below it is far from none of them
+        qty = np.where(np.random.default_rng(12).random(2000) < likely_one, 1, quantities)
+        qty[:16] = value
+        facts = found(look_at(pd.DataFrame({"qty": qty})), "impossible", "qty")["facts"]
+        assert (facts["why"], facts["value"], facts["count"]) == (why, value, 16)
+
+
 def test_hidden_columns_are_in_no_finding() -> None:
     report = explore({"t": planted_table("line")}, {"t": ["x"]}, 60, 100_000)
     assert not any("x" in one["columns"] for one in report["findings"])
