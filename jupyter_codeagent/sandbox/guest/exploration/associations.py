@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .dependence import Crossing, cross
+from .mixtures import Curve, fit_lines, is_mixture
 from .search import MIN_EFFECT, Search
 from .statistics import average_ranks, correlation_p, f_p, inflation, may_wander, standardize
 from .table import Table
@@ -20,6 +21,8 @@ SMALL_FACTOR = 0.01
 """A factor below it is told the other way round: 1,000 times is read more easily than 0.001 times."""
 CURVE_MORE = 0.02
 """By how much the share explained by bins has to exceed that of a line."""
+MIN_GROUPED = 0.9
+"""Share of the rows that have a group, if a curve may come from the groups."""
 
 
 def find_same(table: Table, search: Search) -> None:
@@ -178,16 +181,39 @@ def _confirm(table: Table, first: str, second: str, search: Search) -> None:
         x, y = (second, first) if swapped else (first, second)
         p = f_p(share / freedom * (rows / factor - freedom - 1) / (1 - share), freedom, rows / factor - freedom - 1)
         if share >= MIN_EFFECT**2 and p < 0.01:
-            peak = _peak(table.numbers(x)[chosen], b if x == first else a)
-            effect = math.sqrt(share)
-            search.add("correlation", (x, y), effect, p, n=rows, r=r, form="curve", peak=peak)
-            return
+            x_ranks, y_ranks = (b, a) if swapped else (a, b)
+            within = _r_within_groups(
+                table, y, Curve(x_ranks, y_ranks, _bins(x_ranks), share - r * r), chosen, search
+            )
+            if within is None:
+                peak = _peak(table.numbers(x)[chosen], y_ranks)
+                effect = math.sqrt(share)
+                search.add("correlation", (x, y), effect, p, n=rows, r=r, form="curve", peak=peak)
+                return
+            if within * r < 0 and abs(within) >= MIN_EFFECT:
+                return  # nor is it a line: it turns round within the groups
     p = correlation_p(r, rows / factor)
     if factor > 10:  # series that wander: what their steps have in common counts as well
         wander = may_wander(a) and may_wander(b - r * a)
         p = min(1.0, 2 * min(1.0 if wander else p, _p_of_steps(a, b, r)))
     if abs(r) >= MIN_EFFECT and p < 0.01:
         search.add("correlation", (first, second), abs(r), p, n=rows, r=r, form="line", peak=None)
+
+
+def _r_within_groups(table: Table, y: str, curve: Curve, rows: Any, search: Search) -> float | None:
+    """Return the correlation within the groups that y differs between, if they make the curve; None if none do."""
+    for one in search.findings:
+        if one.kind != "group_difference" or one.columns[0] != y:
+            continue
+        codes, levels = table.levels(one.columns[1])
+        codes = codes[rows]
+        there = codes >= 0
+        if there.mean() < MIN_GROUPED:
+            continue
+        part = Curve(curve.x[there], curve.y[there], curve.bins[there], curve.gain)
+        if is_mixture(part, codes[there], len(levels)):
+            return fit_lines(part.x, part.y, codes[there], len(levels)).r
+    return None
 
 
 def _p_of_steps(a: Any, b: Any, r: float) -> float:

@@ -15,6 +15,7 @@ from .statistics import (
     average_ranks,
     chi_square_p,
     correlation_p,
+    deviations,
     effect_of_distance,
     inflation,
     normal_p,
@@ -381,9 +382,7 @@ def _confirm_correlation(table: Table, y: str, x: str, stratum: str, search: Sea
     chosen = table.in_order((codes >= 0) & ~np.isnan(a) & ~np.isnan(b))
     a, b, codes = standardize(a[chosen]), standardize(b[chosen]), codes[chosen]
     counts = np.maximum(np.bincount(codes, minlength=len(levels)), 1)
-    a_within, b_within = (
-        v - (np.bincount(codes, weights=v, minlength=len(levels)) / counts)[codes] for v in (a, b)
-    )
+    a_within, b_within = (deviations(one, codes, len(levels)) for one in (a, b))
     overall = float(a @ b) / len(a)
     a_inside, b_inside = standardize(a_within), standardize(b_within)
     within = float(a_inside @ b_inside) / len(a)

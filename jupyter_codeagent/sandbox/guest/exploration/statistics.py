@@ -34,6 +34,12 @@ def standardize(values: Any) -> Any:
     return centred / spread if spread > 0 else np.zeros(len(values))
 
 
+def deviations(values: Any, codes: Any, levels: int) -> Any:
+    """Return how far each value is from the mean of its level."""
+    counts = np.maximum(np.bincount(codes, minlength=levels), 1)
+    return values - (np.bincount(codes, weights=values, minlength=levels) / counts)[codes]
+
+
 def normal_p(z: float) -> float:
     """Return the two-sided p-value of a standard normal statistic."""
     return math.erfc(abs(z) / math.sqrt(2))

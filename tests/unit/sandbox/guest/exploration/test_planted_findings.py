@@ -235,6 +235,38 @@ def test_a_value_is_far_only_if_it_is_further_away_than_the_others_reach(value: 
         assert (facts["why"], facts["value"], facts["count"]) == (why, value, 16)
 
 
+def _mixed(name: str) -> pd.DataFrame:
+    random = np.random.default_rng(13)
+    group = random.integers(0, 3, 900)
+    x, noise = 3 * group + random.normal(size=900), random.normal(size=900)
+    y = np.array([0, 4, 1])[group] + noise
+    if name == "rises in each group":
+        y = np.array([4, 3, -4])[group] + (x - 3 * group) + noise
+    if name == "a curve beside groups":
+        group = random.integers(0, 3, 900)
+        y = 3 * group - (x - 3) ** 2 / 3 + noise
+    if name == "a curve cut into ranges":
+        y = -((x - 3) ** 2) + noise
+        group = np.digitize(x, [1, 3, 5])
+    return pd.DataFrame({"x": x, "y": y, "g": np.array(list("abcd"))[group]})
+
+
+@pytest.mark.parametrize("name", ["lies apart in each group", "rises in each group"])
+def test_groups_that_lie_apart_make_no_curve(name: str) -> None:
+    findings = look_at(_mixed(name))["findings"]
+    assert "group_difference" in [one["kind"] for one in findings]
+    assert not any(one["facts"].get("form") == "curve" for one in findings)
+    if name == "rises in each group":  # the line over all rows is told as a reversal, and not as a line
+        assert "reversal" in [one["kind"] for one in findings]
+        assert "correlation" not in [one["kind"] for one in findings]
+
+
+@pytest.mark.parametrize("name", ["a curve beside groups", "a curve cut into ranges"])
+def test_a_curve_is_told_beside_groups_that_do_not_make_it(name: str) -> None:
+    facts = found(look_at(_mixed(name)), "correlation", "x", "y")["facts"]
+    assert facts["form"] == "curve"
+
+
 def test_hidden_columns_are_in_no_finding() -> None:
     report = explore({"t": planted_table("line")}, {"t": ["x"]}, 60, 100_000)
     assert not any("x" in one["columns"] for one in report["findings"])
