@@ -535,6 +535,31 @@ def joined_by_two(differing: bool = False) -> Case:
     return Case(tables=tables, kind="join", columns=["origin", "hour", *keys], facts=facts)
 
 
+def spelled(blanks_only: bool = False) -> Case:
+    """Return categories of which some are written in another way."""
+    ways = ["web ", " web"] if blanks_only else ["Web", "web "]
+    table = pd.DataFrame({"channel": _random().choice(["web"] * 5 + ["shop"] * 4 + ways, ROWS)})
+    table.loc[:19, "channel"] = None
+    facts: dict[str, Any] = {"count": int(table["channel"].isin(ways).sum()), "n": ROWS - 20}
+    facts |= {"spelling": None, "usual": None} if blanks_only else {"spelling": "Web", "usual": "web"}
+    return Case(tables={"flights": table}, kind="spelling", columns=["channel"], facts=facts)
+
+
+def spelled_keys(other_name: bool = True) -> Case:
+    """Return tables of which one writes some keys in another way."""
+    numbers = _random().integers(0, 500, ROWS)
+    left = pd.DataFrame({"plane": [f"N-{number:03}" for number in numbers], "delay": 1.0})
+    left.loc[:19, "plane"] = None
+    key = "plane no" if other_name else "plane"
+    right = pd.DataFrame({key: [f"N-{number:03}" for number in range(480)], "seats": 100})
+    right.loc[:99, key] = right[key].str.replace("-", " ").str.lower()
+    right = pd.concat([right, right.head(5)], ignore_index=True)
+    near = int((left["plane"].notna() & (numbers < 100)).sum())
+    facts = {"left": "flights", "right": "planes", "count": near, "n": ROWS}
+    tables = {"flights": left, "planes": right}
+    return Case(tables=tables, kind="key_spelling", columns=["plane", key], facts=facts)
+
+
 CARRIERS = ["UA", "B6", "EV", "DL", "AA"]
 MANY = [f"N{number}" for number in range(30)]
 LONG = [f"{letter} quite a long category of forty letters"[:40] for letter in "ABCDE"]
@@ -602,6 +627,12 @@ CASES: dict[str, Callable[[], Case]] = {
     "same": same,
     "same_factor": lambda: same(2.5),
     "same_but_moved": lambda: same(offset=True),
+    "spelling": spelled,
+    "spelling_blanks": lambda: spelled(blanks_only=True),
+    "spelling_category": lambda: categories(spelled(), "channel"),
+    "key_spelling": spelled_keys,
+    "key_spelling_names": lambda: spelled_keys(other_name=False),
+    "key_spelling_category": lambda: categories(spelled_keys(), "plane"),
     "join": joined,
     "join_repeats": lambda: joined(unique=False),
     "join_names": lambda: joined(other_name=True),
@@ -613,5 +644,5 @@ CASES: dict[str, Callable[[], Case]] = {
 def categories(case: Case, *columns: str) -> Case:
     """Return the case with columns stored as categories."""
     name, table = next(iter(case.tables.items()))
-    tables = {name: table.astype(dict.fromkeys(columns, "category"))}
+    tables = {**case.tables, name: table.astype(dict.fromkeys(columns, "category"))}
     return Case(tables=tables, kind=case.kind, columns=case.columns, facts=case.facts, others=case.others)

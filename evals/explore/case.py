@@ -26,6 +26,8 @@ QUALITY_KINDS = (
     "outliers",
     "impossible",
     "same",
+    "spelling",
+    "key_spelling",
 )
 KINDS = (*EFFECT_KINDS, *QUALITY_KINDS, "join")
 TIME_KINDS = ("trend", "season", "break")

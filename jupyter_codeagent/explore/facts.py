@@ -183,6 +183,8 @@ SHAPES: Mapping[FindingKind, Shape] = {
         },
         (1, 1),
     ),
+    "spelling": Shape({"count": count, "spelling": _or_none(_level), "usual": _or_none(_level)}, (1, 1)),
+    "key_spelling": Shape({"left": _level, "right": _level, "count": count}, (2, 2)),
     "skew": Shape(
         {
             "mean": figure,
@@ -253,7 +255,9 @@ SHAPES: Mapping[FindingKind, Shape] = {
     ),
 }
 CYCLES = {"hour": range(24), "weekday": range(7), "month": range(1, 13)}
-OPTIONAL = frozenset({"low", "high", "peak", "factor", "value", "format", "decimal", "other", "repeats"})
+OPTIONAL = frozenset(
+    {"low", "high", "peak", "factor", "value", "format", "decimal", "other", "repeats", "spelling", "usual"}
+)
 """Facts that may be absent, which is as None."""
 
 

@@ -27,6 +27,7 @@ DESCRIPTIVE: frozenset[FindingKind] = frozenset({"missing", "skew"})
 QUALITY: tuple[FindingKind, ...] = (
     "impossible",
     "duplicates",
+    "spelling",
     "text_type",
     "same",
     "missing_by_group",
@@ -35,6 +36,7 @@ QUALITY: tuple[FindingKind, ...] = (
     "outliers",
 )
 """What should be known before anything is computed, the most important first."""
+JOINS: frozenset[FindingKind] = frozenset({"key_spelling", "join"})
 BONUS: dict[FindingKind, float] = {"break": 0.2, "season": 0.1, "trend": 0.05}
 """What surprises more than a difference of the same size."""
 CURVE_BONUS = 0.2
@@ -61,24 +63,30 @@ def choose(exploration: Exploration, mentioned: Collection[str] = ()) -> Chosen:
         key=lambda one: (not _is_about(one, mentioned), QUALITY.index(one.kind), -one.effect),
     )
     joins = sorted(
-        (one for one in certain if one.kind == "join"),
-        key=lambda one: (not _is_about(one, mentioned), not one.facts.get("right_unique"), -one.number("matched")),
+        (one for one in certain if one.kind in JOINS),
+        key=lambda one: (
+            not _is_about(one, mentioned),
+            one.kind == "join",
+            not one.facts.get("right_unique"),
+            -one.number("matched"),
+        ),
     )
     insights = sorted(
         (
             one
             for one in certain
-            if one.kind not in {*QUALITY, *DESCRIPTIVE, "join"}
+            if one.kind not in {*QUALITY, *DESCRIPTIVE, *JOINS}
             and one.effect >= MIN_EFFECT
             and not (follows(one) and not _is_about(one, mentioned))
         ),
         key=lambda one: (not _is_about(one, mentioned), not _is_striking(one), -_weight(one)),
     )
     chosen = _varied(insights, _alike(certain), len(exploration.tables))
+    more = MORE_FOR_A_TABLE * (len(exploration.tables) - 1)
     places = {one.table: place for place, one in enumerate(exploration.tables)}
     return Chosen(
         insights=tuple(sorted(chosen, key=lambda one: places.get(one.table, len(places)))),
-        quality=_few_of_each_kind(quality)[:MOST_QUALITY],
+        quality=_few_of_each_kind(quality)[: MOST_QUALITY + more],
         joins=tuple(joins[:MOST_JOINS]),
     )
 
@@ -111,7 +119,7 @@ def _weight(finding: Finding) -> float:
 def _without_repetitions(findings: Iterable[Finding]) -> list[Finding]:
     first: dict[tuple[object, ...], Finding] = {}
     for one in findings:
-        places = one.columns if one.kind == "join" else tuple(sorted(one.columns))
+        places = one.columns if one.kind in JOINS else tuple(sorted(one.columns))
         first.setdefault((one.kind, one.table, one.text("right"), places, one.text("cycle")), one)
     return list(first.values())
 

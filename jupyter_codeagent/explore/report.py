@@ -92,16 +92,17 @@ def _columns(
 ) -> tuple[str, ...]:
     shape = SHAPES[kind]
     fewest, most = shape.columns
+    is_join = kind in {"join", "key_spelling"}
     if not isinstance(value, list) or not fewest <= len(value) <= most:
         raise NotAFactError("not so many columns")
     if not all(isinstance(name, str) for name in value):
         raise NotAFactError("not a name")
-    right = facts["right"] if kind == "join" else table
-    if kind == "join" and (facts["left"] != table or right not in known or right == table):
+    right = facts["right"] if is_join else table
+    if is_join and (facts["left"] != table or right not in known or right == table):
         raise NotAFactError("not a table")
-    ours = len(value) // 2 if kind == "join" else len(value)
+    ours = len(value) // 2 if is_join else len(value)
     theirs = len(value) - ours
-    if kind == "join" and ours != theirs:
+    if is_join and ours != theirs:
         raise NotAFactError("not so many keys as columns")
     if len(set(value[:ours])) < ours or len(set(value[ours:])) < theirs:
         raise NotAFactError("the same column twice")

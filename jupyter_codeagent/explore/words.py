@@ -216,6 +216,29 @@ def _impossible(finding: Finding) -> Words:
     return said.words(line, f"{column} has a value that may mean missing")
 
 
+def _spelling(finding: Finding) -> Words:
+    said, column = _Said(finding), _named(finding)[0]
+    how = "by blanks around it only"
+    if finding.has("spelling"):
+        how = f"only by case or blanks around it, such as {said.level('spelling')} from {said.level('usual')}"
+    line = (
+        f"In {said.counted('count', 'row')} of {finding.table}, {said.column(0)} differs from another value {how}."
+    )
+    return said.words(line, f"{column} has values that differ only by case or blanks")
+
+
+def _key_spelling(finding: Finding) -> Words:
+    said = _Said(finding)
+    left, right = finding.text("left"), finding.text("right")
+    verb = "has" if finding.count("count") == 1 else "have"
+    pair = said.column(0) if finding.columns[0] == finding.columns[1] else f"{said.column(0)} = {said.column(1)}"
+    line = (
+        f"{said.counted('count', 'row')} of {left} {verb} no match in {right} only because the keys are spelled "
+        f"differently ({pair}): by case, blanks, dashes, dots or slashes."
+    )
+    return said.words(line, f"{left} and {right} spell the same keys differently")
+
+
 def _skew(finding: Finding) -> Words:
     said = _Said(finding)
     line = (
@@ -410,6 +433,8 @@ _WORDS: Mapping[FindingKind, Callable[[Finding], Words]] = {
     "gap": _gap,
     "outliers": _outliers,
     "impossible": _impossible,
+    "spelling": _spelling,
+    "key_spelling": _key_spelling,
     "skew": _skew,
     "group_difference": _group_difference,
     "correlation": _correlation,

@@ -17,6 +17,7 @@ FindingKind = Literal[
     "gap",
     "outliers",
     "impossible",
+    "spelling",
     "skew",
     "group_difference",
     "correlation",
@@ -27,6 +28,7 @@ FindingKind = Literal[
     "reversal",
     "interaction",
     "same",
+    "key_spelling",
     "join",
 ]
 ColumnRole = Literal["number", "category", "text", "date", "flag", "identifier", "constant", "other"]

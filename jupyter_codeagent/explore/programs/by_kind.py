@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from jupyter_codeagent.explore.programs import groups, joins, pairs, quality, strata, times
+from jupyter_codeagent.explore.programs import groups, joins, pairs, quality, spellings, strata, times
 from jupyter_codeagent.explore.programs.draft import Draft
 from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.exploration import Exploration, Finding, FindingKind
@@ -18,6 +18,8 @@ _WRITERS: Mapping[FindingKind, Callable[[Draft], None]] = {
     "gap": times.gap,
     "outliers": quality.outliers,
     "impossible": quality.impossible,
+    "spelling": spellings.spelling,
+    "key_spelling": spellings.key_spelling,
     "skew": quality.skew,
     "group_difference": groups.group_difference,
     "correlation": pairs.correlation,
@@ -30,7 +32,9 @@ _WRITERS: Mapping[FindingKind, Callable[[Draft], None]] = {
     "same": pairs.same,
     "join": joins.join,
 }
-WITHOUT_CHART: frozenset[FindingKind] = frozenset({"duplicates", "text_type", "impossible", "same", "join"})
+WITHOUT_CHART: frozenset[FindingKind] = frozenset(
+    {"duplicates", "text_type", "impossible", "spelling", "same", "join", "key_spelling"}
+)
 """Kinds whose program shows a table alone."""
 
 

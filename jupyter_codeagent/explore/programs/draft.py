@@ -66,7 +66,7 @@ class Draft:
         self._taken = {*taken, *(one.table for one in exploration.tables), finding.table}
         self._left_out = {*(leave_out or {}).get(finding.table, ())}
         self._blocks: list[str] = []
-        if self.overview.labelled and finding.kind != "join":
+        if self.overview.labelled and finding.kind not in {"join", "key_spelling", "spelling"}:
             self.table = self.name("plain")
             self.write(f"{self.table} = {self.plain(finding.table)}")
 

@@ -15,6 +15,7 @@ from .quality import count_repeated_rows, find_duplicates, find_extremes, find_g
 from .reversals import find_reversals
 from .search import Finding, Search
 from .sources import open_source
+from .spellings import find_key_spellings, find_spellings
 from .table import Table
 from .texts import find_text_types
 from .time_patterns import find_time_patterns
@@ -25,6 +26,7 @@ LIMIT = 0.01
 
 FINDERS: tuple[tuple[str, Callable[[Table, Search], None]], ...] = (
     ("text types", find_text_types),
+    ("spellings", find_spellings),
     ("missing values", find_missing),
     ("extreme values", find_extremes),
     ("gaps", find_gaps),
@@ -59,6 +61,7 @@ def explore(
     if len(opened) > 1:
         search = Search("", began + seconds)
         _try("joins", lambda: find_joins(opened, search), search, skipped)
+        _try("spellings of keys", lambda: find_key_spellings(opened, search), search, skipped)
         findings += search.findings
     return {
         "tables": overviews,
