@@ -66,6 +66,25 @@ def heading_of(result: Result) -> str:
     return textwrap.shorten(lines[0], 160, placeholder=" …") if lines else f"Result in cell {result.cell_number}"
 
 
+def rest_of_question(result: Result) -> str:
+    """Return what the heading does not have of the question, such as how it was refined; nothing of a finding."""
+    if result.is_finding:
+        return ""
+    first, _, rest = result.question.strip().partition("\n")
+    return rest.strip() if " ".join(first.split()) == heading_of(result) else result.question.strip()
+
+
+def judged(result: Result) -> str:
+    """Return in one line what was checked and assumed; other verdicts stand in a box of their own."""
+    said = []
+    if result.verdict is not None and result.verdict.level == "checked":
+        said.append(f"Checked: {result.verdict.reason}")
+    if result.assumptions:
+        said.append(f"Assumed: {'; '.join(result.assumptions)}")
+    edited = " (refers to the code before it was edited)" if said and result.is_edited else ""
+    return " · ".join(said) + edited
+
+
 def _blocks(result: Result, counts: dict[str, int]) -> Iterator[Block]:
     for output in result.outputs:
         block = _block(output, result)
@@ -109,4 +128,4 @@ def _block(output: Output, result: Result) -> Block | None:
 def _alt(result: Result) -> str:
     """Return words for who cannot see a chart: what was asked, and what was answered."""
     words = dict.fromkeys(" ".join(text.split()) for text in (heading_of(result), result.answer) if text)
-    return textwrap.shorten(f"Chart. {' '.join(words)}", MAX_ALT_CHARS, placeholder=" …")
+    return textwrap.shorten(f"Chart. {' '.join(words)}".replace("`", ""), MAX_ALT_CHARS, placeholder=" …")

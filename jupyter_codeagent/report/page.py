@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from nbconvert.exporters import TemplateExporter
 from nbconvert.filters import Highlight2HTML, ansi2html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -20,7 +20,7 @@ from nbformat import NotebookNode, v4
 
 from jupyter_codeagent.notebook.outputs.html import clean_html
 from jupyter_codeagent.notebook.outputs.text import strip_colours
-from jupyter_codeagent.report.blocks import heading_of, sections
+from jupyter_codeagent.report.blocks import heading_of, judged, rest_of_question, sections
 from jupyter_codeagent.report.output_file import MARK, with_digest
 from jupyter_codeagent.report.prose import fenced, one_line, passage, quoted
 from jupyter_codeagent.report.report import Report, Result, day_of, limits, summary
@@ -28,6 +28,7 @@ from jupyter_codeagent.report.report import Report, Result, day_of, limits, summ
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "codeagent_report"
 LEXER = "ipython3"
+_TICKED = re.compile(r"`([^`]+)`")
 _HEADING = re.compile(r"<(?P<end>/?)h(?P<level>[1-5])>")
 
 
@@ -52,6 +53,9 @@ class ReportExporter(TemplateExporter):
             "python": _python,
             "cleaned": Markup,  # an output: it has passed the sanitizer
             "heading": heading_of,
+            "ticked": _ticked,
+            "rest": rest_of_question,
+            "judged": judged,
             "day": day_of,
             "moment": _moment,
             "writer": written_by,
@@ -102,6 +106,11 @@ def _prose(text: str) -> Markup:
     rendered = MarkdownWithMath(renderer=IPythonRenderer(escape=True, exclude_anchor_links=True)).render(str(text))
     lowered = _HEADING.sub(lambda found: f"<{found['end']}h{int(found['level']) + 1}>", clean_html(rendered))
     return Markup(lowered)  # noqa: S704 - it has passed the sanitizer
+
+
+def _ticked(text: str) -> Markup:
+    """Return a heading of one line, of which what stands in backticks is code."""
+    return Markup(_TICKED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
 
 
 def _moment(seconds: float) -> str:

@@ -51,6 +51,8 @@ class Result:
     started_at: float | None = None
     """Seconds since the epoch; None if the history does not have the run."""
     verdict: Verdict | None = None
+    assumptions: tuple[str, ...] = ()
+    """What the code decided and nobody asked for: ``61 missing values of order_id skipped``."""
     parts: tuple[str, ...] = ()
     """Of what only a part was copied: ``flights: random sample of 336776 rows``."""
     cell_id: str = ""
@@ -128,9 +130,19 @@ class Report:
         """Whether every result was run again and came out the same."""
         return bool(self.results) and all(result.rerun.outcome == "same" for result in self.results)
 
+    @property
+    def is_doubted(self) -> bool:
+        """Whether a result is doubtful or has to be looked at."""
+        return any(result.verdict is not None and result.verdict.level != "checked" for result in self.results)
+
     def count(self, outcome: RerunOutcome) -> int:
         """Return the number of results with this outcome."""
         return sum(result.rerun.outcome == outcome for result in self.results)
+
+
+SAME_IS_NOT_RIGHT = (
+    "The same figures are not necessarily right ones: what was checked and assumed is below each result."
+)
 
 
 def summary(report: Report) -> str:
@@ -141,13 +153,13 @@ def summary(report: Report) -> str:
     day = day_of(report.created_at)
     if report.is_reproduced:
         what = f"all {total} results" if total > 1 else "the result"
-        return f"Reproduced: {what} came out the same on {day}."
+        return f"Reproduced: {what} came out the same on {day}. {SAME_IS_NOT_RIGHT}"
     parts = [f"{report.count('same')} of {total} came out the same"]
     if differing := report.count("differs"):
         parts.append(f"{differing} differ{'s' if differing == 1 else ''}")
     if failed := report.count("failed") + report.count("not run"):
         parts.append(f"{failed} could not be re-run")
-    return f"Re-run on {day}: {', '.join(parts)}."
+    return f"Re-run on {day}: {', '.join(parts)}. {SAME_IS_NOT_RIGHT}"
 
 
 def day_of(seconds: float) -> str:

@@ -83,6 +83,7 @@ def _result(cell: Any, number: int, run_id: str, run: AgentRun | None, above: _Q
             result,
             started_at=run.started_at,
             verdict=run.verdict,
+            assumptions=tuple(mask_keys(_line(one.text, 300)) for one in run.assumptions),
             parts=tuple(_line(part, 300) for part in parts),
             is_finding=bool(run.request.exploration),
         )

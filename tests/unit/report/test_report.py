@@ -28,7 +28,7 @@ from jupyter_codeagent.report.output_file import check_output, with_digest, writ
 from jupyter_codeagent.report.page import report_text
 from jupyter_codeagent.report.report import Report, Rerun, summary
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.run import AgentRequest, AgentRun, CellState, Verdict
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Assumption, CellState, Verdict
 from jupyter_codeagent.types.sandbox import DisplayOutput, Output, ResultOutput, StreamOutput
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest
 
@@ -147,7 +147,40 @@ def test_a_verdict_and_a_part_of_the_data_stand_beside_the_result_and_in_the_lim
     assert re.search(r"Doubtful:</strong>\s+the join repeats 3 % of the rows", page)
     assert page.count("df: random sample of 9 rows") == 2
     assert "1 result marked as doubtful" in page
-    assert "rows counted" not in page
+    assert "Checked: rows counted" in page
+
+
+def test_what_the_code_assumed_stands_below_each_result_in_one_quiet_line(saved: Saved) -> None:
+    skipped = Assumption(text="61 missing values of order_id skipped", refinement="count them", line=1)
+    read = Assumption(text="494 values of amount became missing", refinement="", line=2)
+    checked = Verdict(level="checked", reason="rows counted")
+    saved.add(a_run("r", verdict=checked, assumptions=(skipped, read)), "accepted")
+    line = f"Checked: rows counted · Assumed: {skipped.text}; {read.text}"
+    assert f'<p class="quiet judged">{line}</p>' in saved.page()
+    assert f"\n{line}\n" in saved.page(".md")
+    saved.add(a_run("s", assumptions=(read,)), "accepted")
+    saved.cells[-1].source += "\n# by hand"
+    assert f"Assumed: {read.text} (refers to the code before it was edited)" in saved.page()
+
+
+def test_the_top_says_that_the_same_need_not_be_right_and_is_green_only_without_doubts(saved: Saved) -> None:
+    saved.add(a_run("a", verdict=Verdict(level="checked", reason="rows counted")), "accepted")
+    page = report_text(with_reruns(saved.report(), [Rerun(outcome="same")]), ".html")
+    assert "The same figures are not necessarily right ones" in page
+    assert '<p class="summary good">' in page
+    saved.add(a_run("b", verdict=Verdict(level="look", reason="2 attempts")), "accepted")
+    page = report_text(with_reruns(saved.report(), [Rerun(outcome="same")] * 2), ".html")
+    assert '<p class="summary open">Reproduced: all 2 results' in page
+
+
+def test_a_refined_question_is_printed_once_and_backticks_of_a_heading_are_code(saved: Saved) -> None:
+    saved.add(a_run("r", "how many orders?\ncount missing ones as 0"), "accepted")
+    saved.add(a_run("s", "date is written as `%d/%m/%Y` <b>"), "accepted")
+    page = saved.page()
+    assert page.count("how many orders?") == 1
+    assert '<blockquote class="question">count missing ones as 0</blockquote>' in page
+    assert "<h3>date is written as <code>%d/%m/%Y</code> &lt;b&gt;</h3>" in page
+    assert saved.page(".md").count("how many orders?") == 1
 
 
 def test_a_finding_says_that_no_model_wrote_it_and_its_line_is_the_heading(saved: Saved) -> None:
@@ -375,7 +408,7 @@ def test_a_quarto_document_has_a_header_that_yaml_reads_and_blocks_that_commonma
     fences = [(one.info, one.content) for one in tokens if one.type == "fence"]
     assert fences == [
         ("", "# no heading\n"),
-        ("text", "why: `x`?\n\n```\n# 1\n---\n"),
+        ("text", "```\n# 1\n---\n"),
         ("text", "```\n---\n# 2\n~~~\n"),
         ("python", f"{code}\n"),
     ]
