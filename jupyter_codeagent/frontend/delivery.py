@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from jupyter_codeagent.frontend.messages import (
@@ -26,6 +26,8 @@ ACK_S = 2.0
 TRIES = 3
 Order = InsertMessage | MarkMessage | AskMessage
 Ack = InsertedMessage | MarkedMessage | AskedMessage
+OnLate = Callable[[InsertMessage, str], None]
+"""Called with an `insert` that a page has carried out after it was given up, and the text of the InsertError."""
 
 
 class Delivery:
@@ -34,9 +36,11 @@ class Delivery:
     def __init__(self, loop: asyncio.AbstractEventLoop, pages: Pages) -> None:
         self._loop = loop
         self._pages = pages
+        self.on_late: OnLate = lambda message, problem: None
         self._acknowledged: dict[str, Ack] = {}
         self._awaited: set[str] = set()
-        self._undelivered: dict[str, InsertMessage] = {}
+        self._undelivered: dict[str, tuple[InsertMessage, str]] = {}
+        """What no page has inserted yet, and what was said of it, by the id of the message."""
         self._again: dict[str, asyncio.Task[None]] = {}
         """Retries in progress of undelivered messages, by the id of the message."""
 
@@ -44,9 +48,9 @@ class Delivery:
         """Have one page insert cells; see `PanelLink.insert`."""
         try:
             return cast("InsertedMessage", await self.deliver(message, session))
-        except InsertError:
+        except InsertError as error:
             # Not earlier: two pages of a shared document would both insert it, if one has just connected.
-            self._undelivered[message["id"]] = message
+            self._undelivered[message["id"]] = (message, str(error))
             raise
         except asyncio.CancelledError:
             # Stopped: nothing follows, and cells that a page has inserted without our knowledge are removed.
@@ -64,48 +68,53 @@ class Delivery:
         problem = "no page with the side panel has this notebook open"
         refused = False
         tried: set[str] = set()
-        # Queried again each time: a page that came in the meantime is the next to try.
-        while pages := await self._pages.alive(session, tried):
-            tried.add(pages[0].comm.comm_id)
-            answer = await self._request(message, pages[0])
-            if answer is None:
-                problem = f"the page did not answer within {TRIES * ACK_S:.0f} s"
-            elif answer["ok"]:
+        self._awaited.add(message["id"])
+        try:
+            # Queried again each time: a page that came in the meantime is the next to try.
+            while pages := await self._pages.alive(session, tried):
+                tried.add(pages[0].comm.comm_id)
+                answer = await self._request(message, pages[0])
+                if answer is None:
+                    problem = f"the page did not answer within {TRIES * ACK_S:.0f} s"
+                elif answer["ok"]:
+                    return answer
+                else:
+                    problem, refused = answer["problem"], True
+            answer = self._acknowledged.get(message["id"])  # that of a page which was given up
+            if answer is not None and answer["ok"]:
                 return answer
-            else:
-                problem, refused = answer["problem"], True
+        finally:
+            self._awaited.discard(message["id"])
+            self._acknowledged.pop(message["id"], None)
         raise InsertError(_not_done(message, problem), refused=refused)
 
     async def _request(self, message: Order, page: Page) -> Ack | None:
-        self._awaited.add(message["id"])
-        try:
-            for _ in range(TRIES):
-                page.comm.send(dict(message))
-                try:
-                    async with asyncio.timeout(ACK_S):
-                        while message["id"] not in self._acknowledged:
-                            if not self._pages.has(page):
-                                return None  # the page left, or sent another hello
-                            await self._pages.next_change()
-                except TimeoutError:
-                    continue
-                return self._acknowledged.pop(message["id"])
-            return None
-        finally:
-            self._awaited.discard(message["id"])
+        for _ in range(TRIES):
+            page.comm.send(dict(message))
+            try:
+                async with asyncio.timeout(ACK_S):
+                    while message["id"] not in self._acknowledged:
+                        if not self._pages.has(page):
+                            return None  # the page left, or sent another hello
+                        await self._pages.next_change()
+            except TimeoutError:
+                continue
+            return self._acknowledged.pop(message["id"])
+        return None
 
     def acknowledge(self, data: Mapping[str, Any]) -> None:
-        """Take a page's acknowledgement."""
+        """Take a page's acknowledgement, also of an order that was given up."""
         match data:
             case {"id": str(message_id), "ok": bool(ok), "cell_ids": list(), "problem": str()}:
                 if message_id in self._awaited:
                     self._acknowledged[message_id] = cast("Ack", dict(data))
-                if ok:
-                    self._undelivered.pop(message_id, None)
+                late = self._undelivered.pop(message_id, None) if ok else None
+                if late is not None:
+                    self.on_late(*late)
 
     def retry(self, session: str) -> None:
         """Retry what no page has inserted, now that a page is there."""
-        for message_id, message in self._undelivered.items():
+        for message_id, (message, _) in self._undelivered.items():
             if message_id not in self._again:  # a delivery in progress tries this page, too
                 self._again[message_id] = self._loop.create_task(self._insert_again(message, session))
 
@@ -120,7 +129,8 @@ class Delivery:
 
     def forget_run(self, run_id: str) -> None:
         """Drop the cells of a run, which was discarded."""
-        self._undelivered = {key: one for key, one in list(self._undelivered.items()) if one["run_id"] != run_id}
+        kept = ((key, one) for key, one in list(self._undelivered.items()) if one[0]["run_id"] != run_id)
+        self._undelivered = dict(kept)
 
     def close(self) -> None:
         """Stop trying. Any thread."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Protocol
+from types import MappingProxyType
+from typing import Literal, Protocol
 
 from IPython.display import display, update_display
 
@@ -24,6 +25,8 @@ LINES_BESIDE_PANEL = 12
 LINES_ALONE = 40
 MAX_SHOWN_CHARS = 8_000
 Bundle = dict[str, str]
+META = "codeagent"
+"""Key of our metadata of an output, as of a cell."""
 
 PHASES: dict[Phase, str] = {
     "context": "reading variables",
@@ -69,24 +72,33 @@ class NotebookDisplay:
             return
         self._shown_phase, self._shown_at = at, now
         lines = LINES_BESIDE_PANEL if self._has_panel() else LINES_ALONE
-        self._show({"text/plain": progress_text(run, phase, text, int(now - self._started), lines)})
+        bundle = {"text/plain": progress_text(run, phase, text, int(now - self._started), lines)}
+        self._show(bundle, {} if run.request.exploration else _until(run, "ended"))
 
     def finish(self, run: AgentRun) -> None:
-        self._show(receipt_bundle(run))
+        self._show(receipt_bundle(run), _until(run, "inserted") if run.placed == "undelivered" else {})
 
     def end(self, text: str) -> None:
         """Display how an exploration or a report ended, which is no single run."""
         self._show({"text/plain": text})
 
-    def _show(self, bundle: Bundle) -> None:
+    def _show(self, bundle: Bundle, metadata: Mapping[str, object] = MappingProxyType({})) -> None:
         content = bundle.get("text/html", bundle["text/plain"])
         if content == self._shown:
             return
         if self._shown:
-            update_display(bundle, display_id=self._id, raw=True)
+            update_display(bundle, display_id=self._id, raw=True, metadata=dict(metadata))
         else:
-            display(bundle, display_id=self._id, raw=True)
+            display(bundle, display_id=self._id, raw=True, metadata=dict(metadata))
         self._shown = content
+
+
+def _until(run: AgentRun, event: Literal["ended", "inserted"]) -> dict[str, object]:
+    """Return metadata of an output that is out of date once its run has ended, or its cells are inserted.
+
+    A page that was loaded again gets no more updates of outputs; it replaces this one by the run's receipt.
+    """
+    return {META: {"run_id": run.id, "until": event}}
 
 
 class TerminalDisplay:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from jupyter_codeagent.frontend import comm
 from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
-from jupyter_codeagent.frontend.delivery import Delivery
+from jupyter_codeagent.frontend.delivery import Delivery, OnLate
 from jupyter_codeagent.frontend.messages import (
     PROTOCOL,
     AskedMessage,
@@ -150,6 +150,10 @@ class PanelLink:
             No page did. The message is kept and sent to the next page that connects.
         """
         return await self._delivery.insert(message, session)
+
+    def on_late_insertion(self, act: OnLate) -> None:
+        """Have `act` called when a page has inserted cells after `insert` gave them up."""
+        self._delivery.on_late = act
 
     async def mark(self, message: MarkMessage, *, session: str | None) -> MarkedMessage:
         """Have one page set the state of a run's cells.

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.insertion import CellInserter
+from jupyter_codeagent.frontend.messages import InsertMessage
 from jupyter_codeagent.notebook.cells import cells_from_run
 from jupyter_codeagent.session.cell_decisions import CellDecisions
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.errors import InsertError
 from jupyter_codeagent.types.run import KEPT_STATES, AgentRun
+
+RECORDED_S = 1.0
+"""After an insertion was given up, its run is recorded within this time, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +28,8 @@ class NotebookWriter:
     front_ends: FrontEndAdapters
     run_log: RunLog
     decisions: CellDecisions
+    changed: Callable[[AgentRun], object]
+    """Called with a record that is changed after its run."""
 
     async def insert_cells(
         self,
@@ -71,6 +79,19 @@ class NotebookWriter:
         decided_by = "refined" if run.request.refines else "rerun"
         self.decisions.replaced(replaced, origin.session or "", decided_by=decided_by)
         return run if is_there or kept is None else _with_cells_of(run, kept)
+
+    def inserted_late(self, message: InsertMessage, problem: str) -> None:
+        """Withdraw the note on cells that were given up: a page has inserted them after all."""
+        run = self.run_log.find(message["run_id"])
+        if run.placed == "inserting":  # the run is still ending: that they were given up is not recorded yet
+            asyncio.get_running_loop().call_later(RECORDED_S, self.inserted_late, message, problem)
+        if run.placed != "undelivered":
+            return
+        run = replace(run, placed="cells", notes=tuple(note for note in run.notes if note != problem))
+        self.run_log.write(run)
+        replaced = [run_id for run_id in self.run_log.replaced_by(run) if run_id in message["replace"]]
+        self.decisions.replaced(replaced, "", decided_by="refined" if run.request.refines else "rerun")
+        self.changed(run)
 
 
 def _with_cells_of(run: AgentRun, kept: AgentRun) -> AgentRun:

@@ -49,6 +49,7 @@ from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.ask_model import ModelQuestions
+from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.run_json import run_view
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.user_namespace import Shell, UserNamespace
@@ -65,6 +66,9 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
 
     def find_model(wanted: Settings) -> ModelEndpoint:
         return model_finder.find(wanted)
+
+    def changed(run: AgentRun) -> None:
+        send({"type": "run", "run": run_view(run)})
 
     background = BackgroundLoop()
     live = UserNamespace(shell)
@@ -162,7 +166,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         settings=settings,
         link=link,
     )
-    notebook_writer = NotebookWriter(front_ends=front_ends, run_log=run_log, decisions=decisions)
+    notebook_writer = NotebookWriter(front_ends=front_ends, run_log=run_log, decisions=decisions, changed=changed)
     next_questions = NextQuestions(
         background=background,
         front_ends=front_ends,
@@ -170,7 +174,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         live=live,
         sharing=sharing,
         run_log=run_log,
-        changed=lambda run: send({"type": "run", "run": run_view(run)}),
+        changed=changed,
     )
     starting_state = StartingState(
         background=background, run_log=run_log, workspace=workspace, sharing=sharing, grants=grants
@@ -278,18 +282,21 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         results=results,
         refinements=refinements,
         next_questions=next_questions,
-        done_calls=DoneCalls(run_log, changed=lambda run: send({"type": "run", "run": run_view(run)})),
+        done_calls=DoneCalls(run_log, changed=changed),
         variables_view=variables_view,
         state=state,
     )
-    _connect(background, link, kernel)
+    _connect(background, link, notebook_writer, kernel)
     return session
 
 
-def _connect(background: BackgroundLoop, link: PanelLink | None, kernel: object) -> None:
+def _connect(
+    background: BackgroundLoop, link: PanelLink | None, notebook_writer: NotebookWriter, kernel: object
+) -> None:
     """Have pages handled while a cell runs, and calls to the main thread while none does."""
     if link is not None:
         background.handle_while_waiting(link.handle_main_shell)
+        link.on_late_insertion(notebook_writer.inserted_late)
         link.announce()
     main_loop = getattr(kernel, "io_loop", None)
     if main_loop is not None:

@@ -13,6 +13,7 @@ import { Signal } from '@lumino/signaling';
 import { CellActions } from './cells/cellactions';
 import { CellDecisions } from './cells/celldecisions';
 import { CellDecorations } from './cells/celldecorations';
+import { Receipts } from './cells/receipts';
 import { Refinements } from './cells/refinements';
 import { ResultReveal } from './cells/resultreveal';
 import { ResultVersions } from './cells/resultversions';
@@ -82,6 +83,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       activate: panel => app.shell.activateById(panel.id)
     });
     new ResultReveal({ tracker, connections });
+    new Receipts({ connections, tracker, history });
     const actions = new CellActions({ connections, decisions, trans });
     const keys = keysOf(app.commands, CommandIDs);
     const refinements = new Refinements({ connections, trans });

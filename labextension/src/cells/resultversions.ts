@@ -7,6 +7,7 @@ import { attempt } from '../common/attempt';
 import type { HistoryClient } from '../history/client';
 import type { RecordSync } from '../history/recordsync';
 import { isPending } from '../notebook/cellstates';
+import { outputsOf, receiptOutput, setOutputs } from '../notebook/outputs';
 import { panelsOfKernel, requireWritable, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
 import type { ISharedCell, ISharedNotebook } from '../notebook/sharednotebook';
@@ -108,25 +109,15 @@ export class ResultVersions {
   private _showReceipt(panel: NotebookPanel, runId: string, receipt: Record<string, string>): void {
     const notebook = sharedNotebook(panel)!;
     const at = notebook.cells.findIndex(cell => isPending(cell, runId));
-    const question = at < 0 ? undefined : (agentCellOf(notebook, at) as IWithOutputs | undefined);
-    const outputs = question?.getOutputs?.() ?? [];
+    const question = at < 0 ? undefined : agentCellOf(notebook, at);
+    const outputs = outputsOf(question);
     if (outputs.length !== 1 || JSON.stringify(outputs[0].data) !== JSON.stringify(receipt)) {
-      question?.setOutputs?.([{ output_type: 'display_data', data: receipt, metadata: {} }]);
-    }
-    const cell = panel.content.widgets.find(one => one.model.id === question?.id);
-    if (cell) {
-      Reflect.set(cell.model, 'isDirty', false); // no mark of a text that has not been run
+      setOutputs(panel, question, [receiptOutput(receipt)]);
     }
   }
 
   /** Refined runs in their last known state. */
   private _recorded = new Map<string, IRun>();
-}
-
-/** A code cell. */
-interface IWithOutputs extends ISharedCell {
-  getOutputs?: () => { data?: object }[];
-  setOutputs?: (outputs: object[]) => void;
 }
 
 function displayedCode(notebook: ISharedNotebook | null, runId: string): ISharedCell | undefined {

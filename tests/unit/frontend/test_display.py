@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 
@@ -153,3 +154,34 @@ def test_a_cell_is_updated_four_times_a_second_and_at_once_in_another_phase(
     assert shown[-1].count("\nline ") == kept
     notebook.progress(RUN, "sandbox", "x = 1")
     assert shown[-1].endswith("x = 1")
+
+
+def shown_metadata(monkeypatch: pytest.MonkeyPatch, show: Callable[[NotebookDisplay], None]) -> list[object]:
+    shown: list[object] = []
+
+    def keep(bundle: dict[str, str], *, metadata: object, **_: object) -> None:
+        shown.append(metadata)
+
+    monkeypatch.setattr("jupyter_codeagent.frontend.display.display", keep)
+    monkeypatch.setattr("jupyter_codeagent.frontend.display.update_display", keep)
+    show(NotebookDisplay())
+    return shown
+
+
+def test_progress_and_a_note_on_missing_cells_say_until_when_they_hold_and_a_receipt_holds_for_good(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def until(event: str) -> object:
+        return {"codeagent": {"run_id": RUN.id, "until": event}}
+
+    def show(notebook: NotebookDisplay) -> None:
+        notebook.progress(RUN, "model", "x")
+        notebook.finish(replace(RUN, placed="undelivered", notes=("were not inserted",)))
+        notebook.finish(replace(RUN, placed="cells"))
+
+    assert shown_metadata(monkeypatch, show) == [until("ended"), until("inserted"), {}]
+
+
+def test_progress_of_an_exploration_outlives_each_of_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = replace(RUN, request=replace(RUN.request, exploration="all"))
+    assert shown_metadata(monkeypatch, lambda notebook: notebook.progress(one, "sandbox", "x")) == [{}]
