@@ -16,6 +16,7 @@ const scope = globalThis as unknown as Record<string, unknown>;
 for (const [name, value] of Object.entries(lacking)) {
   scope[name] ??= value;
 }
+Element.prototype.scrollIntoView ??= () => undefined;
 
 /** Of what is waited for: a second, which is vitest's own limit, can pass on a machine with much else to do. */
 const WAIT_MS = 30_000;

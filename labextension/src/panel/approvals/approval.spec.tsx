@@ -334,3 +334,16 @@ it('a decision tells who, when, and that the code was edited; nobody was asked b
   const none = await render(<DecisionLine decision={{ ...decision, decided_by: 'policy' }} />);
   expect(none.textContent).toBe('');
 });
+
+it('a card that appears comes into view where the panel is scrolled, and leaves the keyboard where it is', async () => {
+  const scrolled: Element[] = [];
+  const scroll = vi.spyOn(Element.prototype, 'scrollIntoView').mockImplementation(function (this: Element) {
+    scrolled.push(this);
+  });
+  const { host } = await card();
+  expect(scrolled).toEqual([host.querySelector('h3')]);
+  expect(document.activeElement).toBe(document.body);
+  await render(<Approval proposal={proposal} position={1} onDecide={() => true} />, services);
+  expect(scrolled).toHaveLength(1); // the first of those that wait stays in view
+  scroll.mockRestore();
+});

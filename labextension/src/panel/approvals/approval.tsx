@@ -1,4 +1,4 @@
-import React, { useId, useRef, useState } from 'react';
+import React, { useEffect, useId, useRef, useState } from 'react';
 
 import { grantLabel } from '../../common/labels';
 import type { IDecisionMessage, IEffects, IProposal, Scope } from '../../protocol/messages';
@@ -36,6 +36,13 @@ export function Approval(props: {
   const armed = useArmed(props.position ?? 0);
   const sending = useSending(props.onDecide);
   const title = useId();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const isFirst = useRef(!props.position);
+  useEffect(() => {
+    if (isFirst.current) {
+      heading.current!.scrollIntoView({ block: 'nearest' }); // the panel may be scrolled; the keyboard stays where it is
+    }
+  }, []);
   const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
   const effects = useEffectsOf(code, proposal, props.onFindEffects);
   const decide = (action: Action): void =>
@@ -50,7 +57,7 @@ export function Approval(props: {
   const busy = sending.action !== null;
   return (
     <section className="jp-CodeAgent-approval" role="group" aria-labelledby={title} data-kind={proposal.kind}>
-      <h3 id={title} tabIndex={-1}>
+      <h3 id={title} ref={heading} tabIndex={-1}>
         {
           {
             run: trans.__('Run this in the sandbox?'),
