@@ -92,6 +92,8 @@ class ContextView(TypedDict):
     house_rules: list[HouseRulesView]
     sharing: SharingView
     """All that is hidden or always shared, even if the variable does not exist at present."""
+    forgotten: list[str]
+    """Runs that left the conversation: no question can go on from them."""
 
 
 class NamedView(TypedDict):

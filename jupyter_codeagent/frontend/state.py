@@ -64,7 +64,9 @@ def sandbox_view(status: SandboxStatus | None) -> SandboxView | None:
     )
 
 
-def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_columns: Labels) -> ContextView:
+def context_view(
+    look: LookAtVariables, shared: Mapping[str, Shared], hidden_columns: Labels, forgotten: Sequence[str]
+) -> ContextView:
     """Return what the prompt would contain, in its order; then what it would leave out, then what is hidden."""
     summaries = {summary.name: summary for summary in look.summaries}
     in_prompt = {one.name: one for one in look.context.variables}
@@ -109,6 +111,7 @@ def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_col
             for file in look.house_rules.files
         ],
         sharing=sharing_view(shared, hidden_columns),
+        forgotten=list(forgotten),
     )
 
 

@@ -27,7 +27,8 @@ class RunLog:
         self.history = history
         self._session_id = session_id
         self._runs: dict[str, AgentRun] = {}
-        self._forgotten: set[str] = set()
+        self._forgotten: dict[str, str] = {}
+        """Runs that left the conversation, with the variable that was hidden; empty for a new conversation."""
         self._slim: set[str] = set()
         """Older runs, of which only what the conversation needs is kept here: outputs are megabytes."""
 
@@ -149,12 +150,26 @@ class RunLog:
             for known in reversed(self._runs.values())
             if self._may_be_followed(known) and (known.id == named.id or _is_same_question(known, named))
         ]
+        if not left and (hidden := self.hidden_since(named.id)):
+            raise UsageError(
+                f"--from {run_id}: run {named.id} was forgotten when {hidden} or columns of it were hidden. Run "
+                "the cell of its question again, or leave --from out."
+            )
         if not left:
             raise UsageError(
                 f"--from {run_id}: this kernel has no result of run {named.id} to continue from. Run the cell of "
                 "its question first, or leave --from out."
             )
         return min(left, key=lambda known: known.id != named.id).id
+
+    def hidden_since(self, run_id: str) -> str:
+        """Return the variable because of which a run was forgotten; empty if it was not for that."""
+        return self._forgotten.get(run_id, "")
+
+    @property
+    def forgotten(self) -> list[str]:
+        """The runs that a page may display and no question can go on from."""
+        return [run_id for run_id in list(self._runs)[-KEPT_RUNS:] if run_id in self._forgotten]
 
     def with_unchanged(self, manifest: Manifest) -> Manifest:
         """Return the manifest with those variables marked whose copy an earlier run of this kernel had already."""
@@ -192,7 +207,9 @@ class RunLog:
 
     def forget_conversation(self) -> None:
         """Start the conversation afresh with the next question; the runs stay in the history."""
-        self._forgotten.update(run.id for run in self._runs.values() if not run.request.client)
+        for run in self._runs.values():
+            if not run.request.client:
+                self._forgotten.setdefault(run.id, "")
 
     def find(self, run_id: str) -> AgentRun:
         """Return the run whose id begins so; the last one of this kernel when empty.
@@ -292,11 +309,9 @@ class RunLog:
 
     def forget_variable(self, name: str) -> None:
         """Leave runs that had a copy of the variable, or asked it, out of the conversation."""
-        self._forgotten.update(
-            run.id
-            for run in self._runs.values()
-            if name in run.manifest.databases or any(copied.name == name for copied in run.manifest.copied)
-        )
+        for run in self._runs.values():
+            if name in run.manifest.databases or any(copied.name == name for copied in run.manifest.copied):
+                self._forgotten[run.id] = name
 
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> bool:
         """Record that the user accepted, edited or discarded a run's cells; return whether the state changed."""

@@ -36,6 +36,7 @@ class VariablesView:
         settings: Callable[[], Settings],
         describe: Describe,
         house_rules: Callable[[Settings], HouseRules],
+        forgotten: Callable[[], list[str]],
         link: Callable[[], PanelLink | None],
     ) -> None:
         self._live = live
@@ -43,6 +44,7 @@ class VariablesView:
         self._settings = settings
         self._describe = describe
         self._house_rules = house_rules
+        self._forgotten = forgotten
         self._link = link
         self._look = LookAtVariables()
         self._look_s = 0.0
@@ -55,7 +57,8 @@ class VariablesView:
 
     @property
     def view(self) -> ContextView:
-        return context_view(self._look, self._sharing.shared.copy(), self._sharing.hidden_columns.copy())
+        shared, hidden_columns = self._sharing.shared.copy(), self._sharing.hidden_columns.copy()
+        return context_view(self._look, shared, hidden_columns, self._forgotten())
 
     def found(self, name: str, search: str) -> ColumnsMessage:
         """Return the columns that a page searches for."""

@@ -103,6 +103,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         settings=settings,
         describe=live_context.for_pages,
         house_rules=lambda settings: read_house_rules(settings, notebook_of_kernel()),
+        forgotten=lambda: run_log.forgotten,
         link=lambda: link,
     )
     settings_handler = SettingsHandler(

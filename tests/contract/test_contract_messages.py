@@ -180,7 +180,9 @@ def golden_state() -> messages.StateMessage:
             "problem": "",
         },
         sandbox=sandbox_view(sandbox),
-        context=context_view(look_at(flights), {"model": "hidden"}, {"flights": frozenset(["tailnum"])}),
+        context=context_view(
+            look_at(flights), {"model": "hidden"}, {"flights": frozenset(["tailnum"])}, ["f0f0f0f0f0f0"]
+        ),
         runs=[run_view(example_run())],
         proposals=[messages.proposal_view(PROPOSAL)],
         grants=messages.grant_views(GRANTS),

@@ -12,8 +12,13 @@ import type { CellDecisions } from './celldecisions';
 const QUESTION = 'How does a differ by b in t?';
 
 /** The actions of a notebook whose kernel knows one run with a next question. */
-function actionsOf(notebook: Notebook, ran: string[]): { actions: CellActions; panel: never } {
-  const state = { link: 'ready', runs: [run({ id: 'r', next_questions: [QUESTION] })] };
+function actionsOf(
+  notebook: Notebook,
+  ran: string[],
+  forgotten?: string[]
+): { actions: CellActions; panel: never } {
+  const runs = [run({ id: 'r', next_questions: [QUESTION] })];
+  const state = { link: 'ready', runs, context: { forgotten } };
   const connections = {
     changed: new Signal({}),
     added: new Signal({}),
@@ -65,4 +70,17 @@ describe('a next question', () => {
     await actions.askNext(panel, 'r', 'How does {{1/0}} go?');
     expect(ran).toEqual(['%%agent\nHow does \\{{1/0}} go?']);
   });
+});
+
+it('no question goes on from a run that left the conversation, as when its data was hidden, nor from an unknown one', () => {
+  const canGoOn = (runId: string, forgotten?: string[]): boolean => {
+    const { actions, panel } = actionsOf(notebookOf('x'), [], forgotten);
+    return actions.canGoOn(panel, runId);
+  };
+  expect([canGoOn('r'), canGoOn('r', ['other']), canGoOn('r', ['r']), canGoOn('other')]).toEqual([
+    true,
+    true,
+    false,
+    false
+  ]);
 });

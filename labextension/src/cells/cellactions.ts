@@ -32,7 +32,7 @@ export class CellActions {
       connection.model.changed.connect((_, state) => {
         // A run under way reports many times a second.
         const runs = state.runs.map(run => [run.id, ...(run.next_questions ?? [])].join(' '));
-        const now = `${state.link} ${runs.join(' ')}`;
+        const now = [state.link, ...runs, ...(state.context.forgotten ?? [])].join(' ');
         if (now !== before) {
           before = now;
           this._changed.emit();
@@ -65,6 +65,12 @@ export class CellActions {
   /** The question of a run, if this kernel knows it: only then does the model know what is spoken of. */
   question(panel: NotebookPanel, runId: string): string | undefined {
     return this._knownRun(panel, runId)?.request.prompt;
+  }
+
+  /** Whether a question can go on from this run: it has not left the conversation, as when its data was hidden. */
+  canGoOn(panel: NotebookPanel, runId: string): boolean {
+    const forgotten = this._options.connections.of(panel)?.model.state.context.forgotten ?? [];
+    return this._knownRun(panel, runId) !== undefined && !forgotten.includes(runId);
   }
 
   /** What this kernel can answer next; one that was started since has no programs for it. */

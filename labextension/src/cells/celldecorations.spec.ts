@@ -57,6 +57,8 @@ let decorations: NotebookDecorations;
 let done: string[];
 /** Questions that the kernel knows, by run. */
 let known: Map<string, string>;
+/** Runs that left the conversation. */
+let forgotten: Set<string>;
 /** What the history has, by run. */
 const records = new Map<string, IRun>();
 let actions: { changed: Signal<object, void>; showButtons: boolean } & Record<string, unknown>;
@@ -95,11 +97,13 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     markEdited: record('edited')
   };
   known = new Map();
+  forgotten = new Set();
   actions = {
     changed: new Signal<object, void>({}),
     showButtons: true,
     canAsk: () => known.size > 0,
     question: (_: unknown, runId: string) => known.get(runId),
+    canGoOn: (_: unknown, runId: string) => known.has(runId) && !forgotten.has(runId),
     fix: async () => void done.push('fix'),
     explain: async () => void done.push('explain'),
     nextQuestions: () => nextQuestions,
@@ -328,14 +332,18 @@ it('a result can be explained, and asked from, below its last cell, while the ke
   const fresh = notebookOf('%%agent\none');
   const two = ['r', 's'].map(id => cellsOf(id)[0]);
   insertCells(fresh, { anchor: 'cell-0', replace: [], cells: two });
-  const [, result, forgotten] = show(fresh);
+  const [, result, unknown] = show(fresh);
   known.set('r', 'one');
   await refreshed();
   await vi.waitFor(() => expect(foot(result)).toEqual(['Explain', 'Ask from here']));
-  expect(foot(forgotten)).toEqual([]);
+  expect(foot(unknown)).toEqual([]);
   press(result, 'Explain');
   press(result, 'Ask from here');
   expect(done).toEqual(['explain', 'ask from']);
+  forgotten.add('r'); // something of its data is hidden now
+  actions.changed.emit();
+  await refreshed();
+  await vi.waitFor(() => expect(foot(result)).toEqual([]));
 });
 
 it('a result has the questions that its kernel can answer next, each of which a click asks, also when accepted', async () => {

@@ -206,6 +206,7 @@ export class NotebookDecorations implements IDisposable {
     const results = resultBlocks(notebook);
     const canAsk = actions.canAsk(this._panel);
     const knows = (runId: string): boolean => actions.question(this._panel, runId) !== undefined;
+    const canGoOn = (runId: string): boolean => actions.canGoOn(this._panel, runId);
     for (const cell of this._panel.content.widgets) {
       this._watch(cell);
       const block = pending.get(cell.model.id);
@@ -213,9 +214,10 @@ export class NotebookDecorations implements IDisposable {
       this._markPending(cell, block);
       this._promptCells.update(cell);
       this._originBadges.update(cell);
-      const kind = kindOf(cell, results.get(cell.model.id), canAsk, knows);
+      const result = results.get(cell.model.id);
+      const kind = kindOf(cell, result, canAsk, canGoOn);
       this._footers.update(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
-      this._nextQuestions.update(cell, kind === 'result' ? results.get(cell.model.id)!.runId : '');
+      this._nextQuestions.update(cell, kindOf(cell, result, canAsk, knows) === 'result' ? result!.runId : '');
       this._verdictLines.update(cell, block && cell instanceof CodeCell ? block.runId : '');
     }
     this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);

@@ -27,7 +27,7 @@ export function kindOf(
   cell: Cell,
   block: IBlock | undefined,
   canAsk: boolean,
-  knows: (runId: string) => boolean
+  canGoOn: (runId: string) => boolean
 ): CellKind {
   if (!canAsk) {
     return '';
@@ -37,7 +37,7 @@ export function kindOf(
     return AGENT.test(shared.getSource()) || !isCellId(shared.id) ? '' : 'failed';
   }
   const isLast = block && block.cellIds[block.cellIds.length - 1] === shared.id;
-  return isLast && knows(block.runId) ? 'result' : '';
+  return isLast && canGoOn(block.runId) ? 'result' : '';
 }
 
 function hasError(cell: CodeCell): boolean {

@@ -12,6 +12,7 @@ import {
   nullable,
   number,
   oneOf,
+  optional,
   shape,
   string,
   type Check
@@ -92,6 +93,8 @@ export interface IContext {
   variable_count: number;
   house_rules: IHouseRules[];
   sharing: ISharing;
+  /** Runs that left the conversation: no question can go on from them. Not from kernels of older versions. */
+  forgotten?: string[];
 }
 
 /** A name and what it refers to (`DataFrame 1000x4`); empty if that is not known. */
@@ -587,7 +590,8 @@ const isContext = shape({
   variables: arrayOf(isVariable),
   variable_count: number,
   house_rules: arrayOf(shape({ path: string, told: string, tokens: number, left_out: string })),
-  sharing: shape({ shared: mapOf(isShared), hidden_columns: mapOf(arrayOf(string)) })
+  sharing: shape({ shared: mapOf(isShared), hidden_columns: mapOf(arrayOf(string)) }),
+  forgotten: optional(arrayOf(string))
 });
 const isNamed = shape({ name: string, what: string });
 const isEffects = shape({

@@ -57,7 +57,7 @@ def look(columns: Mapping[str, tuple[Column, ...]], *, count: int = 1, dropped: 
 
 
 def test_each_variable_has_the_words_and_tokens_that_the_model_gets() -> None:
-    view = context_view(look({}, count=3, dropped=1), {}, {})
+    view = context_view(look({}, count=3, dropped=1), {}, {}, [])
     assert [(v["name"], v["told"], v["tokens"]) for v in view["variables"]] == [
         ("v0", "v0: int", 2),
         ("v1", "v1: int", 2),
@@ -67,13 +67,13 @@ def test_each_variable_has_the_words_and_tokens_that_the_model_gets() -> None:
 
 
 def test_a_variable_that_was_hidden_after_the_look_is_not_shown_as_told() -> None:
-    view = context_view(look({}), {"v0": "hidden"}, {})
+    view = context_view(look({}), {"v0": "hidden"}, {}, [])
     assert (view["variables"][0]["told"], view["variables"][0]["shared"]) == ("", "hidden")
 
 
 def test_of_thousands_the_first_are_listed_and_all_that_have_something_hidden() -> None:
     seen = look({}, count=10_000, dropped=9_000)
-    view = context_view(seen, {"gone": "hidden"}, {"v9999": frozenset(["x"])})
+    view = context_view(seen, {"gone": "hidden"}, {"v9999": frozenset(["x"])}, [])
     assert len(view["variables"]) == MAX_VARIABLES + 1
     assert view["variables"][-1]["name"] == "v9999"
     assert view["variable_count"] == 10_000
@@ -84,7 +84,7 @@ def test_of_thousands_the_first_are_listed_and_all_that_have_something_hidden() 
 def test_of_many_columns_the_first_are_listed_and_all_that_are_hidden() -> None:
     wide = {f"v{at}": tuple(Column(label=f"c{c}", dtype="float64") for c in range(1000)) for at in range(50)}
     hidden = {"v0": frozenset(["c999", "gone"]), "v49": frozenset(["c500"])}
-    view = context_view(look(wide, count=50), {}, hidden)
+    view = context_view(look(wide, count=50), {}, hidden, [])
     first = view["variables"][0]
     assert [c["name"] for c in first["columns"]][:2] == ["c999", "c0"]
     assert first["columns"][-1] == {"name": "gone", "dtype": "", "hidden": True}

@@ -330,6 +330,20 @@ def test_from_means_the_result_that_the_cell_of_the_question_has_now(run_log: Ru
         run_log.followed("bbb")
 
 
+def test_from_a_result_whose_data_was_hidden_since_tells_the_reason_and_what_to_do(run_log: RunLog) -> None:
+    manifest = Manifest(copied=(CopiedVariable(name="orders", type_name="DataFrame", size_bytes=1),))
+    written(run_log, replace(a_run("aaa", cell_id="c1"), manifest=manifest), a_run("bbb", cell_id="c2"))
+    run_log.forget_variable("orders")
+    assert run_log.forgotten == ["aaa"]
+    with pytest.raises(UsageError, match="when orders or columns of it were hidden"):
+        run_log.followed("aaa")
+    run_log.forget_conversation()
+    assert run_log.forgotten == ["aaa", "bbb"]
+    assert run_log.hidden_since("aaa") == "orders"
+    written(run_log, a_run("ccc", cell_id="c1"))
+    assert run_log.followed("aaa") == "ccc", "its question ran again"
+
+
 def test_from_a_run_of_another_kernel_means_what_its_cell_gave_in_this_one(tmp_path: Path) -> None:
     history = HistoryStore(tmp_path / "history.sqlite")
     RunLog(history, session_id="yesterday").write(a_run("aaa", cell_id="c1"))

@@ -65,6 +65,7 @@ class Scene:
             settings=settings or CodeAgent().settings,
             describe=self.describe,
             house_rules=lambda _settings: self.house_rules,
+            forgotten=lambda: [],
             link=lambda: cast("PanelLink", self.link),
         )
 
