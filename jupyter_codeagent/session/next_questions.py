@@ -33,7 +33,7 @@ from jupyter_codeagent.session.given_code import FROM_TEMPLATE, GivenProgram, ru
 from jupyter_codeagent.session.reproduction import RerunWatcher
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.types.errors import CodeAgentError, VariableError
+from jupyter_codeagent.types.errors import CodeAgentError, HistoryError, VariableError
 from jupyter_codeagent.types.exploration import Exploration, ExplorationRequest, Finding
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun
@@ -98,6 +98,7 @@ class NextQuestions:
         self._changed = changed
         self._task: BackgroundTask[None] | None = None
         self._programs: dict[str, GivenProgram] = {}
+        sharing.also_forget(self.forget_hidden)
 
     # --- asked ------------------------------------------------------------------------------------------
 
@@ -111,6 +112,26 @@ class NextQuestions:
     def withdraw(self, prompt: str) -> None:
         """Forget a question whose program does not run any more: it is asked of the model from now on."""
         self._programs.pop(prompt, None)
+
+    def forget_hidden(self, name: str) -> None:
+        """Take back the questions about a variable whose programs need what is hidden now. Any thread."""
+        self.cancel()
+        hidden = frozenset().union(*self._sharing.hidden_columns.values())
+        is_whole = self._sharing.shared.get(name) == "hidden"
+        gone = {
+            question
+            for question, program in list(self._programs.items())
+            if name in program.tables and (is_whole or hidden & texts_in(program.code))
+        }
+        for question in gone:
+            self.withdraw(question)
+        for run in self._run_log.recent if gone else ():
+            left = tuple(question for question in run.next_questions if question not in gone)
+            if left != run.next_questions:
+                without = replace(run, next_questions=left)
+                with suppress(HistoryError):  # they are not offered all the same
+                    self._run_log.write(without)
+                self._changed(without)
 
     # --- offered ----------------------------------------------------------------------------------------
 
@@ -291,6 +312,12 @@ def is_worth_showing(result: ExecutionResult, seen: str) -> bool:
     text = output_text(result)
     is_empty = any(mark in text for mark in _EMPTY)
     return result.status == "ok" and not is_empty and are_new(text, seen)
+
+
+def texts_in(code: str) -> frozenset[str]:
+    """Return the constants of a program as texts: the names of columns are among them."""
+    constants = (node.value for node in ast.walk(module_tree(code)) if isinstance(node, ast.Constant))
+    return frozenset(map(str, constants))
 
 
 def with_free_names(code: str, taken: Collection[str]) -> str:

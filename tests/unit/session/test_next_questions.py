@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from run_examples import example_run
 
-from jupyter_codeagent.session.next_questions import _within, is_worth_showing, with_free_names
+from jupyter_codeagent.explore.next_questions import NextQuestion
+from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.session.next_questions import NextQuestions, _within, is_worth_showing, with_free_names
 from jupyter_codeagent.session.replay import is_same_question
+from jupyter_codeagent.session.run_log import RunLog
+from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import NO_MODEL, AgentRequest, AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 TABLE = "region  mean\nnorth   12.5\nsouth   17.25"
 
@@ -68,3 +77,38 @@ def test_an_error_that_nobody_expected_is_logged_and_nothing_is_offered(caplog: 
     asyncio.run(_within(1, fail))
     assert "The search for next questions ended with an error" in caplog.text
     assert "by the way" in caplog.text
+
+
+def test_questions_that_need_a_hidden_column_are_taken_back_and_the_others_stay(tmp_path: Path) -> None:
+    history = HistoryStore(tmp_path / "history.sqlite")
+    run_log = RunLog(history, session_id="k")
+    live = UserNamespace(cast("Any", SimpleNamespace(user_ns={"orders": 1, "other": 2}, user_ns_hidden={})))
+    sharing = NotebookSharing(live, forget=run_log.forget_variable)
+    told: list[tuple[str, ...]] = []
+    questions = NextQuestions(
+        background=cast("Any", None),
+        front_ends=cast("Any", None),
+        workspace=cast("Any", None),
+        live=live,
+        sharing=sharing,
+        run_log=run_log,
+        changed=lambda run: told.append(run.next_questions),
+    )
+    run_log.write(example_run(id="abc"))
+    offered = [
+        NextQuestion(text=text, table=table, code=code, kind="means", columns=())
+        for text, table, code in (
+            ("Highest rating?", "orders", 'orders.nlargest(3, "rating")'),
+            ("Sizes?", "orders", 'orders["size"].mean()'),
+            ("Ratings of others?", "other", 'other["rating"].mean()'),
+        )
+    ]
+    questions._offer(run_log.find("abc"), offered)
+    sharing.share_columns("orders", frozenset({"rating"}), "hidden")
+    assert told[-1] == ("Sizes?", "Ratings of others?")
+    assert run_log.find("abc").next_questions == told[-1]
+    assert questions.program_for("Highest rating?", RunOptions()) is None
+    assert questions.program_for("Sizes?", RunOptions()) is not None
+    sharing.share("orders", "hidden")
+    assert told[-1] == ("Ratings of others?",)
+    history.close()

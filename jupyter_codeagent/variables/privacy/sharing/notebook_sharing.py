@@ -18,10 +18,14 @@ class NotebookSharing:
     def __init__(self, live: UserNamespace, forget: Callable[[str], None]) -> None:
         """`forget` removes the runs that had a copy of a variable from the conversation."""
         self._live = live
-        self._forget_runs = forget
+        self._forgetting = [forget]
         self.state = SharingState()
         self.must_reset = False
         """Something was hidden: the sandbox that has its copy is left behind before anything else runs."""
+
+    def also_forget(self, forget: Callable[[str], None]) -> None:
+        """Have `forget` called with each name of a variable of which something was hidden. Any thread."""
+        self._forgetting.append(forget)
 
     @property
     def shared(self) -> Mapping[str, Shared]:
@@ -93,6 +97,7 @@ class NotebookSharing:
 
     def _forget(self, name: str) -> None:
         """Forget a variable under each of its names: the sandbox may have a copy, earlier runs may mention it."""
-        for same in self._live.aliases(name):
-            self._forget_runs(same)
         self.must_reset = True
+        for same in self._live.aliases(name):
+            for forget in self._forgetting:
+                forget(same)
