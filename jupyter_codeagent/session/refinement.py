@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from jupyter_codeagent.report.comparison import compare_outputs
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
+NOTHING_NEW = "same code and result as before"
 KEPT_OPTIONS = 500
 """Number of the latest runs of this session that can be refined."""
 
@@ -41,6 +43,11 @@ class Refinements:
                 f"Run {known.id} was not made in this session, or is not among its last {KEPT_OPTIONS}; ask its "
                 "question again with %%agent."
             )
+        if hidden := self._run_log.hidden_since(known.id):
+            raise UsageError(
+                f"Run {known.id} was forgotten when {hidden} or columns of it were hidden; ask its question again "
+                "with %%agent."
+            )
         if not known.code:
             raise UsageError(f"Run {known.id} has no result that could be refined; it is {known.status}.")
         follows = self._run_log.result_before(known)
@@ -57,3 +64,13 @@ class Refinements:
             return ()
         known = self._run_log.find(run.request.refines)
         return (Step(index=0, messages=(), code=known.code, result=ExecutionResult(status="ok")),)
+
+    def compared(self, run: AgentRun) -> AgentRun:
+        """Return the run with a note if it is the same again as the run that it refines."""
+        if not run.request.refines:
+            return run
+        known = self._run_log.find(run.request.refines)
+        is_same = known.code.strip() == run.code.strip()
+        if not is_same or compare_outputs(known.outputs, run.outputs).outcome != "same":
+            return run
+        return replace(run, notes=(*run.notes, NOTHING_NEW))

@@ -309,6 +309,7 @@ class AgentSession:
         run = replace(run, notes=(*run.notes, *lost))
         if run.status != "ok":
             return run
+        run = self.refinements.compared(run)
         sandbox.keep_changes()
         sandbox.state_of = run.id
         if not prepared.inserts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact
@@ -39,25 +40,33 @@ CHOICES: dict[FactKind, Choice] = {
     "time_zone": Choice("times in {label}", "keep the times in their own time zone"),
 }
 """In the order of what matters most."""
+COUNTED = Choice(CHOICES["skipped"].text, "count all rows")
+"""Of a count, which has no use for a value in place of a missing one."""
 SAMPLE_DEVIATION = Choice("sample standard deviation", "use the population standard deviation (ddof=0)")
 SAMPLE_VARIANCE = Choice("sample variance", "use the population variance (ddof=0)")
 DUPLICATES_LEFT_OUT = Choice("{count} duplicates left out", "keep duplicate rows")
 
 
 def find_assumptions(operations: Sequence[Operation], prompt: str) -> tuple[Assumption, ...]:
-    """Return what the program decided silently, what matters most first, each once."""
+    """Return what the program decided silently, what matters most first, each once.
+
+    The other choice is not offered where the prompt has asked for it: the program has decided again as before.
+    """
     found = [(rank, chip) for one in operations for rank, chip in _of_operation(one, prompt)]
     found.sort(key=lambda pair: pair[0])
     by_text = {chip.text: chip for _, chip in reversed(found)}
     ordered = dict.fromkeys(chip.text for _, chip in found)
-    return tuple(by_text[text] for text in ordered)[:MAX_ASSUMPTIONS]
+    asked = {line.strip() for line in prompt.splitlines()}
+    chips = (by_text[text] for text in ordered)
+    return tuple(replace(one, refinement="") if one.refinement in asked else one for one in chips)[:MAX_ASSUMPTIONS]
 
 
 def _of_operation(one: Operation, prompt: str) -> Iterator[tuple[int, Assumption]]:
     ranks = {kind: at for at, kind in enumerate(CHOICES)}
     for fact in one.facts:
         if fact.kind in CHOICES and fact.count and (fact.label or "{label}" not in CHOICES[fact.kind].text):
-            yield ranks[fact.kind], _assumption(CHOICES[fact.kind], fact, one.line)
+            choice = COUNTED if fact.kind == "skipped" and one.name == "count" else CHOICES[fact.kind]
+            yield ranks[fact.kind], _assumption(choice, fact, one.line)
     words = prompt.lower()
     is_deviation_asked = "ddof" in one.detail or "population" in words or "sample" in words
     if one.kind in ("group", "aggregate") and not is_deviation_asked:

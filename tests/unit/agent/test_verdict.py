@@ -217,6 +217,21 @@ def test_a_deviation_of_a_sample_and_dropped_duplicates_are_assumptions_unless_a
     assert find_assumptions([deviation, dropped], asked) == ()
 
 
+def test_the_other_choice_of_a_count_is_to_count_all_rows() -> None:
+    counted = operation(fact("skipped"), kind="aggregate", name="count")
+    [chip] = find_assumptions([counted], PROMPT)
+    assert (chip.text, chip.refinement) == ("5 missing values of fare skipped", "count all rows")
+
+
+def test_a_choice_that_the_prompt_has_asked_for_and_the_program_has_not_made_is_not_offered_again() -> None:
+    one = operation(fact("skipped"), fact("ties", 3, label=""))
+    asked = f"{PROMPT}\ncount missing values of fare as 0"
+    assert [(chip.text, chip.refinement) for chip in find_assumptions([one], asked)] == [
+        ("5 missing values of fare skipped", ""),
+        ("3 more rows tie with the last one", "include all rows that tie with the last one"),
+    ]
+
+
 def test_there_are_not_more_chips_than_one_can_read() -> None:
     many = [operation(fact("skipped", label=f"column {at}")) for at in range(10)]
     assert len(find_assumptions(many, PROMPT)) == MAX_ASSUMPTIONS
