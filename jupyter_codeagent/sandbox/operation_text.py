@@ -43,7 +43,8 @@ def _rows(one: Operation) -> str:
         case "filter" | "drop_missing" | "cut":
             text = f"{after:,} of {_count(before, 'row')}"
         case "deduplicate":
-            text = f"{_count(before - after, 'duplicate')} left out of {_count(before, 'row')}"
+            keyless = sum(fact.count for fact in one.facts if fact.kind == "keyless")
+            text = f"{_count(before - after - keyless, 'duplicate')} left out of {_count(before, 'row')}"
         case "join":
             text = f"{before:,} and {_count(one.other_rows or 0, 'row')} → {_count(after, 'row')}"
         case "group" | "reshape":
@@ -108,7 +109,11 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "other_date_order": lambda fact: f"{_count(fact.count, 'date')} may be read with day and month swapped",
     "ambiguous_dates": lambda fact: f"{_count(fact.count, 'date')} could be day first or month first",
     "epoch_without_unit": lambda _: "numbers read as nanoseconds since 1970",
-    "lost_left": lambda fact: f"{_count(fact.count, 'row')} without a match left out",
+    "lost_left": lambda fact: (
+        f"only {(fact.of or 0) - fact.count:,} of {_count(fact.of or 0, 'row')} matched"
+        if 2 * fact.count > (fact.of or 0)
+        else f"{_count(fact.count, 'row')} without a match left out"
+    ),
     "time_zone": lambda fact: f"times in {fact.label}",
     "part_of_rows": lambda fact: f"only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
     "repeated": lambda fact: f"a join repeated {fact.label or 'the rows'} in {_count(fact.count, 'row')}",
@@ -127,7 +132,10 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     ),
     "absent_value": lambda fact: f"no row has {fact.label}",
     "repeated_keys": lambda fact: _rows_have(fact, f"the same {fact.label} as an earlier row"),
-    "case_variants": lambda fact: f"{_count(fact.count, 'value')} of {fact.label} differ only in case or spaces",
+    "case_variants": lambda fact: (
+        f"{_count(fact.count, 'value')} of {fact.label} {'differs' if fact.count == 1 else 'differ'}"
+        " only in case or spaces"
+    ),
     "repeated_sums": lambda fact: f"{fact.label} of the joined table is summed once for each row",
     "unmatched_labels": lambda fact: f"{_count(fact.count, 'label')} in only one operand became missing",
     "thousands_point": lambda fact: f"{fact.label or 'the text'} has values such as 1.234, which may be thousands",
@@ -147,6 +155,11 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "mean_of_ratios": lambda fact: f"{fact.label or 'a ratio'} averaged over rows regardless of their size",
     "unjoined_nulls": lambda fact: (
         f"{_count(fact.count, 'row')} without {fact.label} have no match: nulls do not join"
+    ),
+    "counted_no": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} counted as no",
+    "counted_yes": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} counted as yes",
+    "keyless": lambda fact: (
+        f"{fact.count:,} of {_count(fact.of or 0, 'row')} without {fact.label} left out as if they were duplicates"
     ),
     "part_of_top": lambda fact: f"computed from only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
     "mixed_units": lambda fact: f"mixed units in {fact.label}",

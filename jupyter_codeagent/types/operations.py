@@ -86,6 +86,9 @@ FactKind = Literal[
     "averages_averaged",
     "mean_of_ratios",
     "unjoined_nulls",
+    "counted_no",
+    "counted_yes",
+    "keyless",
 ]
 
 

@@ -39,7 +39,7 @@ def test_a_result_says_below_it_how_far_it_can_be_believed_and_each_step_of_its_
 ) -> None:
     notebook = asked(open_notebook, shared_model, MEAN, "What is the mean distance per city?")
     line = verdict(notebook, 2)
-    expect(line).to_contain_text("Worth a look:1 row without city left out")
+    expect(line).to_contain_text("Worth a look: 1 row without city left out (line 1)")
     notebook.picture("verdict")
     line.get_by_role("button", name="Steps of the code (1)").click()
     steps = line.get_by_role("list", name="Steps of the code")
@@ -73,7 +73,7 @@ def test_a_chip_names_what_was_assumed_and_asks_again_with_the_other_choice(
 ) -> None:
     notebook = asked(open_notebook, shared_model, MEAN, "What is the mean distance per city?")
     shared_model.script(KEPT, "Oslo is the farthest.")
-    chip = verdict(notebook, 2).get_by_role("button", name="1 row without city left out")
+    chip = verdict(notebook, 2).get_by_role("button", name="keep the rows without city as a group of their own")
     expect(chip).to_have_attribute("title", "Ask again: keep the rows without city as a group of their own")
     chip.click()
     expect(notebook.cells.nth(2)).to_contain_text("dropna=False")

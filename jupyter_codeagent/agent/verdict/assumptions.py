@@ -22,6 +22,9 @@ class Choice(NamedTuple):
 CHOICES: dict[FactKind, Choice] = {
     "part_of_rows": Choice("only {count} of {of} rows", "use all rows, not only a part of them"),
     "lost_left": Choice("{count} rows without a match left out", "keep the rows without a match (left join)"),
+    "counted_no": Choice("{count} missing values of {label} counted as no", "leave out rows without {label}"),
+    "counted_yes": Choice("{count} missing values of {label} counted as yes", "leave out rows without {label}"),
+    "keyless": Choice("{count} rows without {label} left out as duplicates", "keep all rows without {label}"),
     "ambiguous_dates": Choice("dates in {label} read month first", "read the dates of {label} day first"),
     "missing_keys": Choice(
         "{count} rows without {label} left out", "keep the rows without {label} as a group of their own"
@@ -74,9 +77,11 @@ def _of_operation(one: Operation, prompt: str) -> Iterator[tuple[int, Assumption
             yield len(ranks), _assumption(SAMPLE_DEVIATION, OperationFact(kind="groups"), one.line)
         elif one.name == "var":
             yield len(ranks), _assumption(SAMPLE_VARIANCE, OperationFact(kind="groups"), one.line)
-    if one.kind == "deduplicate" and one.rows is not None and one.rows[0] > one.rows[1] and "duplic" not in words:
-        lost = OperationFact(kind="groups", count=one.rows[0] - one.rows[1])
-        yield len(ranks), _assumption(DUPLICATES_LEFT_OUT, lost, one.line)
+    if one.kind == "deduplicate" and one.rows is not None and "duplic" not in words:
+        keyless = sum(fact.count for fact in one.facts if fact.kind == "keyless")
+        lost = OperationFact(kind="groups", count=max(one.rows[0] - one.rows[1] - keyless, 0))
+        if lost.count:
+            yield len(ranks), _assumption(DUPLICATES_LEFT_OUT, lost, one.line)
 
 
 def _assumption(choice: Choice, fact: OperationFact, line: int) -> Assumption:

@@ -32,15 +32,15 @@ export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
   }
   const { level, reason } = run.verdict;
   const Icon = ICONS[level];
-  // What is looked at may be an assumption, and then its chip says it.
-  const isChip = !props.brief && level === 'look' && assumptions.some(one => reason.startsWith(one.text));
+  // The chip of what the reason says already names the other choice instead.
+  const chipText = ({ text, refinement }: IAssumption): string => (reason.startsWith(text) ? refinement : text);
   return (
     <div className="jp-CodeAgent-verdict" data-level={level} role="group" aria-label={trans.__('Verdict')}>
       <span className="jp-CodeAgent-verdictReason" title={verdictTitle(trans, level, reason)}>
         <Icon.react tag="span" width="14px" height="14px" aria-hidden="true" />
         <span>
           <strong>{verdictLabel(trans, level)}</strong>
-          {level !== 'checked' && (isChip ? ':' : `: ${reason}`)}
+          {level !== 'checked' && `: ${reason}`}
         </span>
       </span>
       {!props.brief &&
@@ -53,7 +53,7 @@ export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
               title={trans.__('Ask again: %1', assumption.refinement)}
               onClick={() => props.onRefine!(assumption)}
             >
-              {assumption.text}
+              {chipText(assumption)}
             </button>
           ) : (
             <span key={assumption.text} className="jp-CodeAgent-assumption">

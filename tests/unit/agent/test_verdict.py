@@ -31,8 +31,54 @@ def test_a_result_that_nothing_speaks_against_is_checked_and_says_what_was_looke
 
 @pytest.mark.parametrize("kind", [kind for kind in DOUBTFUL if kind != "part_of_top"])
 def test_a_fact_that_makes_a_result_wrong_makes_it_doubtful_with_its_words_and_line(kind: FactKind) -> None:
-    verdict = judge(Signals(operations=(operation(fact("missing_keys"), fact(kind)),)), PROMPT)
+    verdict = judge(Signals(operations=(operation(fact(kind)),)), PROMPT)
     assert (verdict.level, verdict.reason) == ("doubtful", f"{fact_text(fact(kind))} (line 2)")
+
+
+def test_of_several_reasons_the_gravest_is_said_and_how_many_more_there_are() -> None:
+    one = operation(fact("missing_keys"), fact("ties"), fact("near_keys"))
+    verdict = judge(Signals(operations=(one,)), PROMPT)
+    assert verdict.level == "doubtful"
+    assert verdict.reason == "5 keys would match but for the spelling (line 2), and 2 more reasons"
+    look = judge(Signals(operations=(operation(fact("keyless"), fact("ties")),)), PROMPT)
+    assert look.level == "look"
+    assert (
+        look.reason == "5 of 100 rows without fare left out as if they were duplicates (line 2), and 1 more reason"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lost", "later", "prompt", "level"),
+    [
+        (9, "aggregate", PROMPT, "doubtful"),
+        (9, "group", PROMPT, "doubtful"),
+        (2, "group", PROMPT, "look"),
+        (9, "sort", PROMPT, "look"),
+        (9, "group", "What is the mean of the valid fares?", "look"),
+    ],
+)
+def test_a_figure_of_texts_of_which_many_could_not_be_read_is_doubtful(
+    lost: int, later: OperationKind, prompt: str, level: str
+) -> None:
+    read = operation(fact("became_missing", lost), kind="convert", name="to_numeric")
+    verdict = judge(Signals(operations=(read, operation(kind=later))), prompt)
+    assert (verdict.level, verdict.reason) == (level, f"{lost} values of fare became missing (line 2)")
+
+
+def test_a_join_that_matches_few_rows_of_either_table_is_doubtful_and_says_how_many() -> None:
+    def joined(of_left: int, of_right: int) -> Operation:
+        facts = fact("lost_left", of_left), fact("unmatched_right", of_right)
+        return operation(*facts, kind="join", name="merge")
+
+    few = judge(Signals(operations=(joined(99, 97),)), PROMPT)
+    assert (few.level, few.reason) == ("doubtful", "only 1 of 100 rows matched (line 2)")
+    # The right table may be a selection, to whose rows the question is restricted.
+    selected = judge(Signals(operations=(joined(99, 0),)), PROMPT)
+    assert (selected.level, selected.reason) == ("look", "only 1 of 100 rows matched (line 2)")
+    some = judge(Signals(operations=(joined(40, 97),)), PROMPT)
+    assert (some.level, some.reason) == ("look", "40 rows without a match left out (line 2)")
+    left = operation(fact("unmatched_left", 99), fact("lost_right", 97), kind="join", name="merge")
+    assert judge(Signals(operations=(left,)), PROMPT).level == "doubtful"
 
 
 @pytest.mark.parametrize(
@@ -229,6 +275,14 @@ def test_a_choice_that_the_prompt_has_asked_for_and_the_program_has_not_made_is_
     assert [(chip.text, chip.refinement) for chip in find_assumptions([one], asked)] == [
         ("5 missing values of fare skipped", ""),
         ("3 more rows tie with the last one", "include all rows that tie with the last one"),
+    ]
+
+
+def test_rows_without_a_key_are_no_duplicates() -> None:
+    dropped = operation(fact("keyless", 4, 5, "id"), kind="deduplicate", name="drop_duplicates", rows=(100, 95))
+    assert [(chip.text, chip.refinement) for chip in find_assumptions([dropped], PROMPT)] == [
+        ("4 rows without id left out as duplicates", "keep all rows without id"),
+        ("1 duplicate left out", "keep duplicate rows"),
     ]
 
 

@@ -140,6 +140,30 @@ COUNTED: dict[str, list[str]] = {
         "2 rows of the left table without a match; "
         "1 row of the right table without a match; no rows multiplied"
     ],
+    "(orders['amount'] > 35).mean()": ["share of amount > 35: 6 rows; 1 missing value of amount counted as no"],
+    "(orders['id'] > 3).sum()": ["count of id > 3: 6 rows"],
+    "orders.amount.ge(35).groupby(orders['id'] > 3).mean()": [
+        "share of amount >= 35 by id: 6 rows → 2; 1 missing value of amount counted as no"
+    ],
+    "x = orders.copy()\nx['late'] = (x.customer != 'ann').astype(int)\nx[x.id > 2].groupby('id').late.sum()": [
+        "compare x.customer != 'ann': 1 row has another spelling",
+        "astype(int): customer bool → int64",
+        "assign 'late': new column late",
+        "filter x.id > 2: 4 of 6 rows",
+        "count of customer != 'ann' by id: 4 rows → 4; 1 missing value of customer counted as yes",
+    ],
+    "((orders.amount > 20) & (orders.customer == 'ann')).mean()": [
+        "compare orders.customer == 'ann': 1 row has another spelling",
+        "share of amount > 20 and customer == 'ann': 6 rows; 1 missing value of amount counted as no",
+    ],
+    "keyed = pd.DataFrame({'id': ['a', 'a', None, None, None]})\nkeyed.drop_duplicates('id')": [
+        "drop_duplicates('id'): 1 duplicate left out of 5 rows; "
+        "2 of 3 rows without id left out as if they were duplicates"
+    ],
+    "lines.vstack(lines).unique(subset='k')": [
+        "unique(subset='k'): 4 duplicates left out of 8 rows; "
+        "1 of 2 rows without k left out as if they were duplicates"
+    ],
     "lines['v'].sum()": ["sum of v: 4 rows; 1 missing value of v skipped"],
     "lines.drop_nulls()": ["drop_nulls(): 2 of 4 rows; k is missing in 1; v is missing in 1"],
     "lines.with_columns(pl.col('k').cast(pl.Int64, strict=False))": [
@@ -246,6 +270,17 @@ FLAWS: dict[str, tuple[str, str]] = {
     "pd.to_numeric(pd.Series(['1', 'n/a', 'none'], name='sold'), errors='coerce')": ("placeholders", "sold"),
     "pd.to_numeric(pd.Series(['1', '2,000'], name='sold'), errors='coerce')": ("became_missing", "sold"),
     "pd.Series(['A 1', 'b2'], name='p').map(pd.Series([1, 2], index=['a1', 'B2']))": ("near_keys", "p"),
+    "pd.Series(['151,99 €', '1.234,50 €', '9,00 €'], name='paid').max()": ("numbers_as_text", "paid"),
+    "pd.DataFrame({'k': ['a', 'b'], 'w': ['12 kg', '7.5kg']}).groupby('k').w.sum()": ("numbers_as_text", "w"),
+    "pd.Series(['1\u202f234,5\u00a0€', '20 €'], name='w').sort_values()": ("numbers_as_text", "w"),
+    "pd.DataFrame({'k': ['a', 'A'], 'g': [1, 1], 'v': [1, 2]}).groupby(['g', 'k']).v.sum()": ("case_variants", "k"),
+    "pd.DataFrame({'k': ['a', 'A'], 'g': [1, 1]}).groupby(['g', 'k'], as_index=False).size()": (
+        "case_variants",
+        "k",
+    ),
+    "pd.DataFrame({'k': ['a', 'A'], 'g': [1, 1], 'v': [1, 2]}).pivot_table('v', 'g', 'k')": ("case_variants", "k"),
+    "pd.to_datetime(pd.Series(['03/04/2024', '25/04/2024'], name='d'), format='mixed')": ("other_date_order", "d"),
+    "pd.to_datetime(pd.Series(['03/04/2024', '25/04/2024'], name='d'), errors='coerce')": ("other_date_order", "d"),
     "pd.DataFrame({'mail': ['a@x', 'A@x', 'b@x']}).drop_duplicates('mail')": ("case_variants", "mail"),
     "orders.dropna()": ("dropped_for", "customer"),
     "top = orders.nlargest(2, 'amount')\ntop.amount.sum()": ("part_of_top", "nlargest(2, 'amount')"),
@@ -273,6 +308,13 @@ SOUND = {
     "pd.Series(['1.5 h', '3 h', '2 h'], name='t').str.extract(r'([\\d.]+)')": "cut_off",
     "both = plain.assign(d=range(3)).merge(plain.assign(e=range(3))[['k', 'e']], on='k')\n"
     "both[both.d == both.e].v.sum()": "repeated",
+    "pd.to_datetime(pd.Series(['25/04/2024', '03/04/2024']))": "other_date_order",
+    "pd.to_datetime(pd.Series(['04/25/2024', '03/04/2024']))": "other_date_order",
+    "pd.Series(['1st', '2nd', '3rd']).max()": "numbers_as_text",
+    "pd.Series(['12 Elm', '3 Oak', '7 Ash', '9 Yew']).sort_values()": "numbers_as_text",
+    "(orders.dropna(subset=['amount']).amount > 35).mean()": "counted_no",
+    "(orders.amount.astype('Float64') > 35).mean()": "counted_no",
+    "x = orders.assign(late=orders.amount > 35).dropna(subset=['amount'])\nx.late.mean()": "counted_no",
     "tags = pd.DataFrame({'k': ['a', 'a', 'b'], 'tag': ['x', 'y', 'x']})\n"
     "plain.merge(tags, on='k').groupby('tag').v.sum()": "repeated",
     "pd.DataFrame([['a', 'A']], columns=['k', 'k']).drop_duplicates(subset=['k'])": "case_variants",

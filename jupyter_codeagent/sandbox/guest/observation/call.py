@@ -37,6 +37,21 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """The comparison that a column of true and false is the result of."""
+
+    text: str
+    """``delay > 0``."""
+    label: str
+    """Column that is compared, and may have missing values."""
+    missing: int
+    """Missing values, each counted as false."""
+    rows: int
+    is_yes: bool = False
+    """Whether they are counted as true: by ``!=``."""
+
+
+@dataclass(frozen=True)
 class Origin:
     """What is known of how a frame, a column or a grouping was made."""
 
@@ -63,6 +78,8 @@ class Origin:
     """Columns that the program has computed; of a column alone its label."""
     ratios: frozenset[str] = frozenset()
     """Columns of one number divided by another in each row."""
+    compared: Mapping[str, Compared] = field(default_factory=dict)
+    """Columns that are the result of a comparison."""
     uneven_means: int = 0
     """Groups of unequal sizes that it has a mean of each."""
     frame: Any = None

@@ -20,6 +20,8 @@ INDEXERS = frozenset({"loc", "iloc"})
 UNHOOKED = frozenset({"loc", "iloc", "at", "iat", "shape", "columns", "index", "dtypes", "T"})
 """Attributes of frames that are no columns, and lead to none."""
 COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+OPERATORS: dict[type, str] = {ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|"}
+"""Of columns, those that are told apart."""
 SUBSCRIPT = "[]"
 STORE = "[]="
 ATTRIBUTE = "."
@@ -158,7 +160,7 @@ class HookInserter(ast.NodeTransformer):
         return self._hook("result", number, node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        site = Site(ARITHMETIC, "/" if isinstance(node.op, ast.Div) else "", node.lineno)
+        site = Site(ARITHMETIC, OPERATORS.get(type(node.op), ""), node.lineno)
         constant = isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)
         self.generic_visit(node)
         if constant or self._loops or not self._has_room():

@@ -50,12 +50,20 @@ NUMERIC = frozenset(
 )
 ORDERED = frozenset({"max", "min", "sum", "median", "idxmax", "idxmin", "rank"})
 AGGREGATES = SKIPPING | COUNTING
+OF_COMPARISONS = {"mean": "share", "sum": "count"}
+"""What an aggregate of true and false is."""
 MANY = frozenset({"agg", "aggregate", "transform"})
 _WORD = re.compile(r"\w+")
 UNCHANGED_BY_REPEATS = frozenset({"min", "max", "nunique", "mode", "idxmin", "idxmax"})
 
 
 def _aggregate(call: Call, _: Any) -> Operation | None:
+    one = _of_receiver(call)
+    call.origin = replace(call.origin, compared={})
+    return one
+
+
+def _of_receiver(call: Call) -> Operation | None:
     import pandas as pd
 
     receiver = call.receiver
@@ -96,6 +104,7 @@ def _of_columns(call: Call, frame: Any, *, is_series: bool) -> Operation | None:
         call.origin = replace(call.origin, uneven_means=0)
     source = call.origin.frame() if is_series and call.origin.frame is not None else None if is_series else frame
     keys = (label_of(call.receiver),) if is_series and name in COUNTING else ()
+    _add_compared(call, one, used, source)
     _add_warnings(call, one, source if source is not None and len(source) == len(frame) else frame, used, keys)
     if name in COUNTING:
         one.kind = "group"
@@ -117,8 +126,7 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     used = frame if isinstance(obj, pd.Series) else _used_columns(call, frame, result, keys)
     one.detail = ", ".join(map(str, used.columns)) if name not in COUNTING else ""
     one.add("groups", groups.ngroups, label=", ".join(keys))
-    if len(keys) == 1 and len(result) <= MAX_UNIQUE:
-        add_variants(one, keys[0], result.index)
+    _add_key_variants(one, result, keys)
     if getattr(groups, "dropna", True) and call.budget.allows(len(obj), 10):
         numbers = groups.ngroup()
         lost = int((numbers.isna() | (numbers == -1)).sum())
@@ -130,10 +138,21 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
         for at in range(min(used.shape[1], 5)):
             add_numbers_as_text(one, used.iloc[:, at])
     source = call.origin.frame() if call.origin.frame is not None else None
+    _add_compared(call, one, used, source if source is not None else frame)
     _add_warnings(call, one, source if source is not None else frame, used, keys)
     _add_mean_of_means(call, one, groups)
     call.origin = replace(call.origin, part="", top="", sorted_by=(), repeated={}, frame=None, ratios=frozenset())
     return one
+
+
+def _add_key_variants(one: Operation, result: Any, keys: tuple[str, ...]) -> None:
+    """Add groups that are one but for case and blanks, key by key."""
+    values = {str(label): column for label, column in result.items()} if result.ndim == 2 else {}
+    for axis in result.axes:
+        values |= dict(zip(map(str, axis.names), getattr(axis, "levels", [axis]), strict=True))
+    for key in keys:
+        if key in values and len(values[key]) <= MAX_UNIQUE:
+            add_variants(one, key, values[key])
 
 
 def _add_mean_of_means(call: Call, one: Operation, groups: Any) -> None:
@@ -188,6 +207,23 @@ def _of_periods(call: Call, periods: Any) -> Operation | None:
         frame = frame.assign(**{str(frame.index.name or "time"): frame.index})
     _add_warnings(call, one, frame, used, ())
     return one
+
+
+def _add_compared(call: Call, one: Operation, used: Any, source: Any) -> None:
+    """Add the missing values that a comparison has counted as no, and name the comparison."""
+    name, compared = call.site.name, call.origin.compared
+    words = {name, *_WORD.findall(call.site.detail)} if name in MANY | {"pivot_table"} else {name}
+    if not compared or not words & {*OF_COMPARISONS, "value_counts", "pivot_table"}:
+        return
+    found = [compared[label] for label in map(str, used.columns) if label in compared]
+    if len(found) == used.shape[1] == 1:
+        one.name, one.detail = OF_COMPARISONS.get(name, name), found[0].text
+    for each in found:
+        missing = each.missing
+        if len(used) != each.rows:  # rows were left out since
+            missing = missing_count(call, source[each.label]) if each.label in getattr(source, "columns", ()) else 0
+        if missing:
+            one.add("counted_yes" if each.is_yes else "counted_no", missing, len(used), each.label)
 
 
 def _add_skipped(call: Call, one: Operation, used: Any) -> None:
@@ -252,6 +288,7 @@ def _pivot(call: Call, _: Any) -> Operation | None:
         sides = [side for side in (call.get("index", 0), call.get("columns", 1)) if isinstance(side, pd.Series)]
         if sides:
             one.rows = (len(sides[0]), len(result))
+            _add_key_variants(one, result, tuple(label_of(side) for side in sides))
             lost = pd.concat([side.isna().reset_index(drop=True) for side in sides], axis=1).any(axis=1).sum()
             if lost and call.get("dropna", None, True):
                 one.add("missing_keys", int(lost), len(sides[0]), ", ".join(label_of(side) for side in sides))
@@ -265,11 +302,13 @@ def _pivot(call: Call, _: Any) -> Operation | None:
     values = [value for value in _list(call.get("values", 0)) if value in frame.columns]
     one.detail = ", ".join(map(str, values))
     one.add("groups", len(result), label=", ".join(map(str, keys)))
+    _add_key_variants(one, result, tuple(map(str, keys)))
     if keys and call.budget.allows(len(frame), sum(cost_ns(frame[key]) for key in keys)):
         lost = int(frame[keys].isna().any(axis=1).sum())
         if lost:
             one.add("missing_keys", lost, len(frame), ", ".join(map(str, keys)))
     _add_skipped(call, one, frame[values])
+    _add_compared(call, one, frame[values], frame)
     _add_warnings(call, one, frame, frame[values], tuple(map(str, keys)))
     function = call.get("aggfunc", 3, "mean")
     if isinstance(function, str) and function in AVERAGES and keys and call.budget.allows(len(frame), 60):

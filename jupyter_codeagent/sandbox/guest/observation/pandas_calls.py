@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from . import pandas_aggregates, pandas_joins, pandas_rows, pandas_values
+from . import comparisons, pandas_aggregates, pandas_joins, pandas_rows, pandas_values
 from .call import Call, Operation, Origin
 from .hooks import ARITHMETIC, ATTRIBUTE, STORE, SUBSCRIPT
 from .pandas_columns import is_grouping, label_of
@@ -110,7 +110,8 @@ def _keep_operands(call: Call, origin_of: Any) -> None:
         for side, of in ((call.receiver, call.origin), (right, other))
     )
     ratios = origin.ratios | {label} if is_ratio else origin.ratios - {label}
-    call.origin = replace(origin, computed=origin.computed | {label}, ratios=ratios)
+    both = comparisons.both_compared(call, other)
+    call.origin = replace(origin, computed=origin.computed | {label}, ratios=ratios, compared=both)
 
 
 def _is_ratio(call: Call, right: Any) -> bool:
@@ -151,6 +152,9 @@ def _stored(call: Call, origin_of: Any) -> Operation | None:
     labels, value = call.arguments.get(0), call.result
     stored = frozenset(str(label) for label in (labels if isinstance(labels, list) else [labels]))
     call.origin = replace(call.origin, computed=call.origin.computed | stored)
+    whole = not isinstance(labels, list) and not call.get("is_part")
+    columns = dict.fromkeys(stored, value if whole else None)
+    call.origin = comparisons.with_columns(call.origin, columns, origin_of)
     if _is_repeated(value, origin := origin_of(value)):
         by = origin.repeated[label_of(value)]
         call.origin = replace(call.origin, repeated={**call.origin.repeated, **dict.fromkeys(stored, by)})

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .call import Call, Operation
-from .comparisons import add_comparison
+from .comparisons import add_comparison, keep_compared
 from .hooks import SUBSCRIPT
 from .keys import MAX_UNIQUE, add_variants, near_misses
 from .pandas_columns import (
@@ -135,7 +135,12 @@ def _drop_duplicates(call: Call, _: Any) -> Operation | None:
     call.origin = replace(call.origin, repeated={})
     subset = call.get("subset", 0)
     labels = [subset] if isinstance(subset, str) else subset
-    for label in labels if hasattr(call.result, "columns") and isinstance(labels, list | tuple) else ():
+    labels = list(labels) if hasattr(call.result, "columns") and isinstance(labels, list | tuple) else []
+    if labels and call.budget.allows(len(call.receiver) * len(labels), OBJECT_NS * 2):
+        before, after = (int(frame[labels].isna().all(axis=1).sum()) for frame in (call.receiver, call.result))
+        if before > after:
+            one.add("keyless", before - after, before, ", ".join(map(str, labels)))
+    for label in labels:
         column = call.result[label]
         if hasattr(column, "dtype") and is_text(column) and call.budget.allows(len(column), OBJECT_NS * 5):
             add_variants(one, label_of(column), column)
@@ -242,6 +247,7 @@ def _sort_values(call: Call, _: Any) -> Operation | None:
 def _isin(call: Call, _: Any) -> Operation | None:
     import pandas as pd
 
+    keep_compared(call)
     column, wanted = call.receiver, call.get("values", 0)
     if (
         isinstance(column, pd.Series)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from .call import Call, Operation
+from .comparisons import SIGNS, keep_compared, with_columns
 from .keys import add_cut_offs, add_near_keys
 from .pandas_columns import (
     FIRST,
@@ -19,7 +21,7 @@ from .pandas_columns import (
     missing_count,
     value_counts,
 )
-from .values import ambiguous_days, are_placeholders, have_three_decimals
+from .values import ambiguous_days, are_placeholders, have_three_decimals, read_days
 
 CONVERSIONS = frozenset(
     [
@@ -76,10 +78,12 @@ def _add_lost(call: Call, one: Operation, column: Any, result: Any) -> None:
     import pandas as pd
 
     if call.budget.allows(len(column), cost_ns(column) + cost_ns(result)):
-        became = (result.isna() & ~column.isna()).to_numpy(dtype=bool)
+        known = ~column.isna()
+        became = (result.isna() & known).to_numpy(dtype=bool)
         if count := int(became.sum()):
             is_placeholder = call.site.name in PARSING and are_placeholders(column[became].head(FIRST))
-            one.add("placeholders" if is_placeholder else "became_missing", count, len(column), label_of(column))
+            kind = "placeholders" if is_placeholder else "became_missing"
+            one.add(kind, count, int(known.sum()), label_of(column))
             one.show("values that became missing", [label_of(column)], [[repr(v)] for v in column[became].head(5)])
     if call.site.name == "map" and isinstance(table := call.get("arg", 0), pd.Series) and is_text(column):
         lacking = column[~column.isin(table.index)]
@@ -100,7 +104,7 @@ def _add_misread(call: Call, one: Operation, column: Any, result: Any) -> None:
     ):
         add_cut_offs(one, label_of(column), column.head(FIRST), result.head(FIRST))
     if call.site.name == "to_datetime":
-        _add_dates(call, one, column)
+        _add_dates(call, one, column, result)
         _add_implausible_dates(one, column, result, in_days=call.get("unit") == "D")
 
 
@@ -112,7 +116,7 @@ def _converted(call: Call) -> Any:
     return getattr(receiver, "_orig", receiver) if type(receiver).__name__ == "StringMethods" else receiver
 
 
-def _add_dates(call: Call, one: Operation, column: Any) -> None:
+def _add_dates(call: Call, one: Operation, column: Any, result: Any) -> None:
     if not is_text(column):
         import pandas as pd
 
@@ -123,14 +127,15 @@ def _add_dates(call: Call, one: Operation, column: Any) -> None:
         return
     if call.get("format") not in (None, "mixed", "ISO8601"):
         return
-    if not call.budget.allows(min(len(column), 5000), OBJECT_NS * 5):
+    if not call.budget.allows(min(len(column), 5000), OBJECT_NS * 10) or not hasattr(result, "dt"):
         return
-    either, day_first, month_first = ambiguous_days(column.iloc[:5000])
-    read_day_first = call.get("dayfirst") is True
+    texts = column.iloc[:5000]
+    either, day_first, month_first = ambiguous_days(texts)
+    as_day_first, as_month_first = read_days(texts, result.iloc[:5000].dt.day)
     if day_first and month_first:
         one.add("mixed_dates", either, len(column), label_of(column))
-    elif (day_first and not read_day_first) or (month_first and read_day_first):
-        one.add("other_date_order", either, len(column), label_of(column))
+    elif swapped := as_month_first if day_first else as_day_first if month_first else 0:
+        one.add("other_date_order", swapped, len(column), label_of(column))
     elif either and not day_first and not month_first and call.get("dayfirst") is None:
         one.add("ambiguous_dates", either, len(column), label_of(column))
 
@@ -168,7 +173,7 @@ def _fill(call: Call, _: Any) -> Operation | None:
     return one if one.facts else None
 
 
-def columns_changed(call: Call, _: Any = None) -> Operation | None:
+def columns_changed(call: Call, origin_of: Any = None) -> Operation | None:
     """Observe `assign`, `rename` and `drop`: columns added, overwritten and removed."""
     import pandas as pd
 
@@ -181,7 +186,8 @@ def columns_changed(call: Call, _: Any = None) -> Operation | None:
         one.add("added", len(added), label=", ".join(added))
     if removed := [label for label in old if label not in set(new)]:
         one.add("removed", len(removed), label=", ".join(removed))
-    if call.site.name == "assign":
+    if call.site.name == "assign" and origin_of is not None:
+        call.origin = with_columns(call.origin, {key: call.arguments[key] for key in _assigned(call)}, origin_of)
         overwritten = [str(key) for key in _assigned(call) if str(key) in set(old)]
         if overwritten:
             one.add("overwritten", len(overwritten), label=", ".join(overwritten))
@@ -222,16 +228,19 @@ def _unaligned(call: Call, frame: Any, value: Any) -> int:
     return int((~frame.index.isin(value.index)).sum())
 
 
-def _text_numbers(call: Call, _: Any) -> Operation | None:
+def _compare(call: Call, _: Any) -> Operation | None:
+    keep_compared(call)
+    if call.site.name in ("eq", "ne"):
+        return None
     one = call.operation("comparison")
     if hasattr(call.receiver, "dtype") and call.budget.allows(1000, OBJECT_NS):
         add_numbers_as_text(one, call.receiver)
     return one if one.facts else None
 
 
-HANDLERS = {
+HANDLERS: dict[str, Callable[[Call, Any], Operation | None]] = {
     **dict.fromkeys(CONVERSIONS, _convert),
     **dict.fromkeys(("fillna", "ffill", "bfill", "interpolate"), _fill),
     **dict.fromkeys(("assign", "rename", "add_prefix", "add_suffix"), columns_changed),
-    **dict.fromkeys(("gt", "lt", "ge", "le", "between"), _text_numbers),
+    **dict.fromkeys((*SIGNS, "between"), _compare),
 }

@@ -31,8 +31,9 @@ def observe_groups(call: Call) -> Operation | None:
     roots = _root_names(call)
     keys = [label for label in call.result.columns if label in frame.columns and label not in roots]
     one.add("groups", len(call.result), label=", ".join(keys))
-    if len(keys) == 1 and len(call.result) <= MAX_UNIQUE:
-        add_variants(one, keys[0], call.result[keys[0]])
+    if len(call.result) <= MAX_UNIQUE:
+        for key in keys:
+            add_variants(one, key, call.result[key])
     for label in roots:
         if label in frame.columns and (count := frame[label].null_count()):
             one.add("skipped", count, len(frame), label)

@@ -127,7 +127,24 @@ def _top(call: Call) -> Operation | None:
 
 
 def _unique(call: Call) -> Operation | None:
-    return call.operation("deduplicate", call.receiver, call.result) if hasattr(call.result, "shape") else None
+    import polars as pl
+
+    frame, result = call.receiver, call.result
+    if not hasattr(result, "shape"):
+        return None
+    one = call.operation("deduplicate", frame, result)
+    subset = call.get("subset", 0)
+    labels = [subset] if isinstance(subset, str) else subset
+    if (
+        isinstance(frame, pl.DataFrame)
+        and isinstance(labels, list | tuple)
+        and all(isinstance(label, str) for label in labels)
+    ):
+        has_no_key = pl.all_horizontal(pl.col(label).is_null() for label in labels)
+        before, after = len(frame.filter(has_no_key)), len(result.filter(has_no_key))
+        if before > after:
+            one.add("keyless", before - after, before, ", ".join(labels))
+    return one
 
 
 def _drop_nulls(call: Call) -> Operation | None:
@@ -182,7 +199,7 @@ def _with_columns(call: Call) -> Operation | None:
         if label in after.columns and before[label].dtype != after[label].dtype:
             one.add("retyped", 1, label=f"{label} {before[label].dtype} → {after[label].dtype}")
         if label in after.columns and (count := after[label].null_count() - before[label].null_count()) > 0:
-            one.add("became_missing", count, len(before), label)
+            one.add("became_missing", count, len(before) - before[label].null_count(), label)
     return one if one.facts else None
 
 
@@ -205,7 +222,7 @@ def _convert(call: Call) -> Operation | None:
         return None
     one = call.operation("convert")
     if (count := result.null_count() - column.null_count()) > 0:
-        one.add("became_missing", count, len(column), column.name)
+        one.add("became_missing", count, len(column) - column.null_count(), column.name)
         became = column.filter(result.is_null() & column.is_not_null()).head(5)
         one.show("values that became missing", [column.name], [[repr(value)] for value in became])
     return one if one.facts else None

@@ -11,7 +11,11 @@ from typing import Any
 SEPARATORS = frozenset(" \t\n,.'\u00a0\u202f")
 CHECKED = 200
 """Values that are looked at to tell what a column of text holds."""
-_NUMBER = re.compile(r"\s*+[-+(]?\s*+[$€£]?\s*+\d[\d,.' ]*+%?\)?\s*+")
+_UNIT = r"(?!(?:st|nd|rd|th)\b)[°µ]?[^\W\d_]{1,5}(?:/[^\W\d_]{1,3})?[²³]?"
+_NUMBER = re.compile(rf"\s*+[-+(]?\s*+[$€£¥]?\s*+\d[\d,.' \u00a0\u202f]*+(?:[%$€£¥]|({_UNIT}))?\)?\s*+")
+"""A number with a sign, a currency or a unit: -5, $5, 151,99 €, 12 kg, but not 2nd."""
+MAX_UNITS = 3
+"""Different units that numbers have at most; texts with more are numbers of houses, flights or products."""
 _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:\.\d{3})+(?!\d)")
 _DAY_AND_MONTH = re.compile(r"\s*(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})\b")
 _TOTAL = re.compile(
@@ -29,7 +33,9 @@ ID_NAME = re.compile(r"(?:^|_|\s)(?i:id|key|uuid|number|no|nr|code)$|[a-z](?:Id|
 def are_numbers(values: Iterable[Any]) -> bool:
     """Check whether texts are numbers: at least nine in ten of the first ones."""
     texts = _texts(values)
-    return len(texts) > 1 and sum(bool(_NUMBER.fullmatch(one)) for one in texts) >= 0.9 * len(texts)
+    found = [match for one in texts if (match := _NUMBER.fullmatch(one))]
+    is_most = len(texts) > 1 and len(found) >= 0.9 * len(texts)
+    return is_most and len({match[1] for match in found} - {None}) <= MAX_UNITS
 
 
 def ambiguous_days(values: Iterable[Any]) -> tuple[int, int, int]:
@@ -45,6 +51,18 @@ def ambiguous_days(values: Iterable[Any]) -> tuple[int, int, int]:
             elif first != second:
                 either += 1
     return either, day_first, month_first
+
+
+def read_days(texts: Iterable[Any], days: Iterable[Any]) -> tuple[int, int]:
+    """Return how many dates like 03/04/2024 were read day first, and how many month first."""
+    day_first = month_first = 0
+    for text, day in zip(texts, days, strict=True):
+        if isinstance(text, str) and (found := _DAY_AND_MONTH.match(text)):
+            first, second = int(found[1]), int(found[2])
+            if first != second and max(first, second) <= 12:
+                day_first += day == first
+                month_first += day == second
+    return day_first, month_first
 
 
 def have_three_decimals(values: Iterable[Any]) -> bool:
