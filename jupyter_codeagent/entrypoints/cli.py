@@ -160,9 +160,13 @@ def run_command(options: argparse.Namespace) -> int:
 
 
 def ask_command(options: argparse.Namespace) -> int:
-    """Execute a notebook that loads the files and asks the question."""
+    """Execute a notebook that loads the files and asks the question; print what it shows."""
+    from jupyter_codeagent.entrypoints.headless import displayed_text
+
     notebook = notebook_of(options.files, f"%%agent\n{options.question}")
-    return _execute(notebook, options.output, Path.cwd(), options.output.name, options.allow_server)
+    status = _execute(notebook, options.output, Path.cwd(), options.output.name, options.allow_server)
+    print(displayed_text(notebook.cells[1:]))
+    return status
 
 
 def pod_command(options: argparse.Namespace) -> int:

@@ -63,6 +63,15 @@ def run_notebook(
     return ""
 
 
+def displayed_text(cells: Sequence[NotebookNode]) -> str:
+    """Return the text of what cells display: of an output without text nothing."""
+    texts = []
+    for cell in cells:
+        outputs = cell.outputs if cell.cell_type == "code" else []
+        texts += [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
+    return "\n".join(text.rstrip("\n") for text in texts if text)
+
+
 def _is_pending(cell: NotebookNode) -> bool:
     """Check whether the cell is a model's code that nobody has accepted: it does not run in the user's kernel."""
     provenance = cell.metadata.get("codeagent")

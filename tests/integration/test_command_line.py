@@ -151,6 +151,7 @@ def test_ask_starts_from_files(tmp_path: Path, model_server: ModelServer) -> Non
     assert done.returncode == 0, done.stderr
     out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
     assert out.cells[2].outputs[0].data["text/plain"] == "np.int64(3)"
+    assert done.stdout.splitlines()[-1] == "np.int64(3)", "the answer is printed, too"
 
 
 @pytest.mark.parametrize(
