@@ -55,6 +55,29 @@ def test_a_result_that_a_reload_took_is_offered_with_what_it_found_and_comes_bac
     expect(offered(panel)).to_have_count(0)
 
 
+def test_a_question_whose_page_was_reloaded_during_its_run_gets_the_receipt_when_the_run_has_ended(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    notebook = open_notebook([LOAD, "%%agent\nA marten?"])
+    notebook.run_cell(0)
+    notebook.wait_until_ran(0)
+    gate = threading.Event()
+    shared_model.script(Reply(text=code("len('A marten?')"), until=gate), "no figures")
+    notebook.run_cell(1)
+    shared_model.wait_until_asked()
+    question = notebook.cells.nth(1)
+    expect(question).to_contain_text("the model is writing")
+    notebook.saved()
+    notebook.reload()
+    notebook.open_panel()
+    expect(question).to_contain_text("the model is writing")
+    gate.set()
+    notebook.wait_for_states(["", "", *PENDING])
+    expect(question.locator(".jp-CodeAgent-receipt")).to_contain_text("✓")
+    expect(question).not_to_contain_text("the model is writing")
+    notebook.picture("receipt-after-reload")
+
+
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_a_result_whose_kernel_and_question_are_gone_too_comes_back_below_the_active_cell(
     open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab
