@@ -75,8 +75,11 @@ it('progress that was saved before a reload becomes the receipt when the run end
   state.runs = [agentRun({ status: 'running' })];
   await looked();
   expect(displayed()).toEqual([{ 'text/plain': 'step 1 · the model is writing · 43 s' }]);
-  recorded.a = agentRun({ status: 'ok' });
+  recorded.a = agentRun({ status: 'ok', placed: 'inserting' });
   state.runs = [recorded.a];
+  await looked();
+  expect(displayed()).toEqual([{ 'text/plain': 'step 1 · the model is writing · 43 s' }]);
+  state.runs = [agentRun({ status: 'ok', placed: 'cells' })];
   await looked();
   expect(displayed()).toEqual([{ 'text/plain': 'receipt of a' }]);
   expect(asked).toEqual([]);

@@ -92,7 +92,9 @@ export class Receipts {
       return known;
     }
     this._asked.add(asked);
-    return this._options.history.get(runId).catch(ignoreHistory);
+    const run = await this._options.history.get(runId).catch(ignoreHistory);
+    // A kernel that is gone inserts nothing any more.
+    return run && { ...run, placed: run.placed === 'inserting' ? 'undelivered' : run.placed };
   }
 
   /** The receipt, and why there is no result; a progress without a record goes. */
@@ -123,7 +125,10 @@ function heldBy(output: IOutput): IUntil | undefined {
 }
 
 function hasCome(until: IUntil['until'], run: IRun): boolean {
-  return until === 'ended' ? !isRunning(run) : run.placed !== 'undelivered' && run.placed !== 'inserting';
+  if (isRunning(run) || run.placed === 'inserting') {
+    return false; // its record is written once more
+  }
+  return until === 'ended' || run.placed !== 'undelivered';
 }
 
 /** Whether this page runs the cell, and gets what the kernel writes below it. */
