@@ -82,7 +82,7 @@ def choose(exploration: Exploration, mentioned: Collection[str] = ()) -> Chosen:
         key=lambda one: (not _is_about(one, mentioned), not _is_striking(one), -_weight(one)),
     )
     chosen = _varied(insights, _alike(certain), len(exploration.tables))
-    more = MORE_FOR_A_TABLE * (len(exploration.tables) - 1)
+    more = MORE_FOR_A_TABLE * max(0, len(exploration.tables) - 1)
     places = {one.table: place for place, one in enumerate(exploration.tables)}
     return Chosen(
         insights=tuple(sorted(chosen, key=lambda one: places.get(one.table, len(places)))),
