@@ -11,9 +11,9 @@ from typing import Any
 SEPARATORS = frozenset(" \t\n,.'\u00a0\u202f")
 CHECKED = 200
 """Values that are looked at to tell what a column of text holds."""
-_UNIT = r"(?!(?:st|nd|rd|th)\b)[°µ]?[^\W\d_]{1,5}(?:/[^\W\d_]{1,3})?[²³]?"
+_UNIT = r"(?!(?:st|nd|rd|th)\b)(?:[°µ]?[^\W\d_]{2,5}|(?<=[\s°])[^\W\d_])(?:/[^\W\d_]{1,3})?[²³]?"
 _NUMBER = re.compile(rf"\s*+[-+(]?\s*+[$€£¥]?\s*+\d[\d,.' \u00a0\u202f]*+(?:[%$€£¥]|({_UNIT}))?\)?\s*+")
-"""A number with a sign, a currency or a unit: -5, $5, 151,99 €, 12 kg, but not 2nd."""
+"""A number with a sign, a currency or a unit: -5, $5, 151,99 €, 12 kg, but not 2nd or ward 3A."""
 MAX_UNITS = 3
 """Different units that numbers have at most; texts with more are numbers of houses, flights or products."""
 _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:\.\d{3})+(?!\d)")
