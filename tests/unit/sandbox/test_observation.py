@@ -146,22 +146,22 @@ COUNTED: dict[str, list[str]] = {
         "share of amount >= 35 by id: 6 rows → 2; 1 missing value of amount counted as no"
     ],
     "x = orders.copy()\nx['late'] = (x.customer != 'ann').astype(int)\nx[x.id > 2].groupby('id').late.sum()": [
-        "compare x.customer != 'ann': 1 row has another spelling",
+        "compare x.customer != 'ann': 1 row has a different spelling",
         "astype(int): customer bool → int64",
         "assign 'late': new column late",
         "filter x.id > 2: 4 of 6 rows",
         "count of customer != 'ann' by id: 4 rows → 4; 1 missing value of customer counted as yes",
     ],
     "((orders.amount > 20) & (orders.customer == 'ann')).mean()": [
-        "compare orders.customer == 'ann': 1 row has another spelling",
+        "compare orders.customer == 'ann': 1 row has a different spelling",
         "share of amount > 20 and customer == 'ann': 6 rows; 1 missing value of amount counted as no",
     ],
     "keyed = pd.DataFrame({'id': ['a', 'a', None, None, None]})\nkeyed.drop_duplicates('id')": [
         "drop_duplicates('id'): 1 duplicate left out of 5 rows; "
         "2 of 3 rows without id left out as if they were duplicates"
     ],
-    "lines.vstack(lines).unique(subset='k')": [
-        "unique(subset='k'): 4 duplicates left out of 8 rows; "
+    "lines.vstack(lines).unique(subset='k', maintain_order=True)": [
+        "unique(subset='k', maintain_order=True): 4 duplicates left out of 8 rows; "
         "1 of 2 rows without k left out as if they were duplicates"
     ],
     "lines['v'].sum()": ["sum of v: 4 rows; 1 missing value of v skipped"],
