@@ -28,6 +28,9 @@ HALVES: tuple[Half, ...] = ("development", "held_back")
 CASES = {half: planted_cases(half) for half in HALVES}
 SURE = 1e-6
 
+NOT_PLANTED = {"spelling", "key_spelling"}
+"""Kinds that explore has learnt since the tables were written; `exploration_cases.py` has cases of them."""
+
 
 def scores(values: pd.Series) -> Floats:
     """Return normal scores of a column; two levels are 0 and 1, times are their order."""
@@ -368,7 +371,7 @@ def test_the_tables_are_made_again_the_same_and_fast() -> None:
 def test_each_half_has_ten_cases_of_all_kinds_and_fits_into_eight_insights() -> None:
     counts = {half: count_by_kind(CASES[half]) for half in HALVES}
     assert sum(counts[half].total() for half in HALVES) >= 100
-    for kind in KINDS:
+    for kind in set(KINDS) - NOT_PLANTED:
         assert counts["development"][kind] >= 2
         assert abs(counts["development"][kind] - counts["held_back"][kind]) <= 1
     for half in HALVES:

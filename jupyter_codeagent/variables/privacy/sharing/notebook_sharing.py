@@ -92,7 +92,7 @@ class NotebookSharing:
         for name, asked in options.columns:
             if hidden := ",".join(repr(label) for label in asked if label in self.hidden_of(name)):
                 raise VariableError(
-                    f"{name}[{hidden}] is hidden from the agent; `%agent share {name}[{hidden}]` first."
+                    f"{name}[{hidden}] is hidden from the agent; run `%agent share {name}[{hidden}]` first."
                 )
 
     def _forget(self, name: str) -> None:
