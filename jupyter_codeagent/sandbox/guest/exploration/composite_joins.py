@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .composite_keys import are_key, combined, levels_of, seem_key
-from .join_names import mean_the_same
+from .composite_keys import are_key, combined, levels_of, places_among, seem_key
+from .join_names import MIN_MATCHED, MIN_MATCHED_OTHER_NAME, mean_the_same
 from .roles import Column, is_measured
 from .search import Search
 from .table import SCREEN_ROWS, Table, spread_rows
@@ -21,8 +21,6 @@ MAX_COLUMNS = 8
 """Of a table that are combined."""
 MAX_REPEATS = 0.1
 """Share of the rows that may repeat a key."""
-MIN_MATCHED = 0.5
-MIN_MATCHED_OTHER_NAME = 0.9
 MIN_LEVELS, MIN_SURE_LEVELS = 3, 20
 """Values of a column that have to be among those of one with another name; with many of them that is no chance."""
 MIN_CHARS = 2
@@ -147,7 +145,7 @@ class Pairing:
     def _contained(self, one: Column, key: Column) -> Any:
         """Return the levels of the left column; None where too few rows have one of the right column."""
         codes, levels = levels_of(self.left, one.name, spread_rows(self.left.rows, SCREEN_ROWS))
-        found = _places(levels, self._levels(self.right, key.name)[1]) >= 0
+        found = places_among(levels, self._levels(self.right, key.name)[1]) >= 0
         short = one.kind == "text" and max(map(len, levels), default=0) < MIN_CHARS
         codes = codes[codes >= 0]
         enough = len(codes) and found[codes].mean() >= MIN_MATCHED_OTHER_NAME
@@ -161,7 +159,8 @@ class Pairing:
         codes = []
         for key, name in zip(keys, columns, strict=True):
             rows, levels = self._levels(self.left, name)
-            codes.append(_places(levels, self._levels(self.right, key.name)[1])[rows])
+            places = places_among(levels, self._levels(self.right, key.name)[1])
+            codes.append(np.append(places, -1)[rows])  # the last one is that of what is missing
         ours = combined(codes, sizes)
         partners = int(np.isin(ours[ours >= 0], known).sum())
         order = sorted(range(len(keys)), key=lambda at: list(self.left.columns).index(columns[at]))
@@ -207,9 +206,3 @@ def _are_comparable(one: Column, key: Column) -> bool:
 def _is_sure(one: Column, levels: Any) -> bool:
     """Check for so many texts or times of day that all of them are not among others by chance, as days are."""
     return len(levels) >= MIN_SURE_LEVELS and (one.kind == "text" or bool((levels % 1).any()))
-
-
-def _places(levels: Any, among: Any) -> Any:
-    """Return at which place of sorted values each level is, -1 where it is not; and -1 for what is missing."""
-    at = np.minimum(np.searchsorted(among, levels), max(len(among) - 1, 0))
-    return np.append(np.where(among[at] == levels, at, -1) if len(among) else np.full(len(levels), -1), -1)

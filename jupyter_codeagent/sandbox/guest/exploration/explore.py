@@ -9,7 +9,7 @@ from typing import Any
 from .absence import find_missing
 from .associations import find_associations, find_correlations, find_same
 from .groups import find_group_differences
-from .joins import find_joins
+from .joins import KeyReader, find_joins
 from .overview import describe
 from .quality import count_repeated_rows, find_duplicates, find_extremes, find_gaps
 from .reversals import find_reversals
@@ -60,8 +60,9 @@ def explore(
         table.forget()
     if len(opened) > 1:
         search = Search("", began + seconds)
-        _try("joins", lambda: find_joins(opened, search), search, skipped)
-        _try("spellings of keys", lambda: find_key_spellings(opened, search), search, skipped)
+        reader = KeyReader()
+        _try("joins", lambda: find_joins(opened, reader, search), search, skipped)
+        _try("spellings of keys", lambda: find_key_spellings(opened, reader, search), search, skipped)
         findings += search.findings
     return {
         "tables": overviews,

@@ -7,6 +7,9 @@ import re
 from .roles import Column
 
 MIN_WORD_CHARS = 2
+MIN_MATCHED = 0.5
+MIN_MATCHED_OTHER_NAME = 0.9
+"""Share of the rows that have to find a partner by columns whose names say the same, and by others."""
 
 
 def mean_the_same(one: Column, table: str, key: Column) -> bool:

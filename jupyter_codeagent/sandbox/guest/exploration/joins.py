@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from .composite_joins import Join, find_composite_join
-from .composite_keys import levels_of
-from .join_names import is_reference, names_the_same
+from .composite_keys import levels_of, places_among
+from .join_names import MIN_MATCHED, MIN_MATCHED_OTHER_NAME, is_reference, names_the_same
 from .roles import Column, is_key_name
 from .search import Search
 from .table import Table
 
-MIN_MATCHED = 0.5
-MIN_MATCHED_OTHER_NAME = 0.9
 MIN_UNIQUE = 0.5
 MAX_PER_PAIR = 4
 
@@ -48,9 +46,8 @@ def _read(table: Table, name: str) -> Keys:
     return Keys(values, np.bincount(codes[codes >= 0], minlength=len(values)))
 
 
-def find_joins(tables: list[Table], search: Search) -> None:
+def find_joins(tables: list[Table], reader: KeyReader, search: Search) -> None:
     """Find columns of different tables of which those of one identify rows that those of the other refer to."""
-    reader = KeyReader()
     for one, other in combinations(tables, 2):
         found = [
             *_single(reader, one, other, tables, search),
@@ -112,7 +109,7 @@ def _match(reader: KeyReader, left: tuple[Table, Column], right: tuple[Table, Co
     ours, theirs = reader.read(left[0], left[1].name), reader.read(right[0], right[1].name)
     if not len(ours.values) or not len(theirs.values):
         return []
-    partners = int(ours.counts[np.isin(ours.values, theirs.values)].sum())
+    partners = int(ours.counts[places_among(ours.values, theirs.values) >= 0].sum())
     matched = float(partners / ours.counts.sum())
     same_name = left[1].name.lower() == right[1].name.lower() or left[1].kind == "number"
     unique = len(theirs.values) >= 0.9 * theirs.counts.sum()

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .composite_keys import places_among
+from .join_names import MIN_MATCHED, MIN_MATCHED_OTHER_NAME
 from .joins import KeyReader, Keys
 from .roles import Column
 from .search import Search
@@ -20,7 +22,6 @@ MAX_VALUES = 200_000
 MIN_NEAR = 3
 MIN_NEAR_SHARE = 0.001
 MIN_UNIQUE = 0.5
-MIN_MATCHED, MIN_MATCHED_OTHER_NAME = 0.5, 0.9
 MIN_NAME_CHARS = 3
 _SEPARATORS = re.compile(r"[\s_./-]+")
 _DIGITS = re.compile(r"\d+")
@@ -85,9 +86,8 @@ class Side:
     """Share of its rows that different values would suffice for."""
 
 
-def find_key_spellings(tables: list[Table], search: Search) -> None:
+def find_key_spellings(tables: list[Table], reader: KeyReader, search: Search) -> None:
     """Find rows of which the key stands in another table but for case, blanks, dashes, dots and slashes."""
-    reader = KeyReader()
     for one, other in combinations(tables, 2):
         best: tuple[int, Side, Side] | None = None
         for pair in product(_sides(one), _sides(other)):
@@ -122,7 +122,7 @@ def _count_near(left: Side, right: Side, reader: KeyReader) -> int:
     ours, theirs = (reader.read(side.table, side.column.name) for side in (left, right))
     if max(len(ours.values), len(theirs.values)) > MAX_VALUES:
         return 0
-    lacking = ~np.isin(ours.values, theirs.values)
+    lacking = places_among(ours.values, theirs.values) < 0
     rows = int(ours.counts.sum())
     matched = rows - int(ours.counts[lacking].sum())
     if rows - matched < max(MIN_NEAR, MIN_NEAR_SHARE * rows) or _are_values(ours, theirs):

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from noise_tables import KINDS, noise_table
 
-from jupyter_codeagent.sandbox.guest.exploration.joins import find_joins
+from jupyter_codeagent.sandbox.guest.exploration.joins import KeyReader, find_joins
 from jupyter_codeagent.sandbox.guest.exploration.overview import find_keys
 from jupyter_codeagent.sandbox.guest.exploration.search import Search
 from jupyter_codeagent.sandbox.guest.exploration.sources import open_source
@@ -33,7 +33,7 @@ def opened(name: str, frame: Any, hidden: Collection[str] = (), max_rows: int = 
 
 def joins(hidden: Collection[str] = (), **frames: Any) -> dict[str, Facts]:
     search = Search("", time.monotonic() + 60)
-    find_joins([opened(name, frame, hidden) for name, frame in frames.items()], search)
+    find_joins([opened(name, frame, hidden) for name, frame in frames.items()], KeyReader(), search)
     return {_side(one.columns, one.facts): one.facts for one in search.findings}
 
 
@@ -293,7 +293,7 @@ def test_tables_of_noise_are_not_joined(seed: int) -> None:
     ]
     for one, other in combinations(tables, 2):
         search = Search("", time.monotonic() + 60)
-        find_joins([one, other], search)
+        find_joins([one, other], KeyReader(), search)
         assert search.findings == [], (one.name, other.name)
 
 
