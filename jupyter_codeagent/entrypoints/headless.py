@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from jupyter_codeagent.frontend.cell_origin import HAS_CELLS_BELOW, HEADLESS_VARIABLE
 from jupyter_codeagent.frontend.insertion import CELLS_MIME
 from jupyter_codeagent.notebook.cells import insert_cells
+from jupyter_codeagent.notebook.outputs import plain_text
 from jupyter_codeagent.settings.config import ALLOWED_SERVERS
 from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import lists_environment
 
@@ -64,12 +65,9 @@ def run_notebook(
 
 
 def displayed_text(cells: Sequence[NotebookNode]) -> str:
-    """Return the text of what cells display: of an output without text nothing."""
-    texts = []
-    for cell in cells:
-        outputs = cell.outputs if cell.cell_type == "code" else []
-        texts += [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
-    return "\n".join(text.rstrip("\n") for text in texts if text)
+    """Return what cells display, as text; how a run failed is said elsewhere."""
+    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    return plain_text([output for output in outputs if output.output_type != "error"])
 
 
 def _is_pending(cell: NotebookNode) -> bool:
