@@ -140,8 +140,8 @@ def _unique(call: Call) -> Operation | None:
         and isinstance(labels, list | tuple)
         and all(isinstance(label, str) for label in labels)
     ):
-        has_no_key = pl.all_horizontal(pl.col(label).is_null() for label in labels)
-        before, after = len(frame.filter(has_no_key)), len(result.filter(has_no_key))
+        keyless = pl.all_horizontal(pl.col(label).is_null() for label in labels).sum()
+        before, after = (int(one.select(keyless).item()) for one in (frame, result))
         if before > after:
             one.add("keyless", before - after, before, ", ".join(labels))
     return one
