@@ -44,6 +44,11 @@ def counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
+def are_duplicates(rows: int) -> str:
+    """Return the words behind ``1 row`` or ``12 rows``; what they repeat follows."""
+    return "is an exact duplicate" if rows == 1 else "are exact duplicates"
+
+
 def are_shown(figures: tuple[str, ...], output: str) -> bool:
     """Check whether an output shows each figure (a number or an ISO date), however it writes thousands and zeros.
 

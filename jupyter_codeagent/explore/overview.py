@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from jupyter_codeagent.explore.figures import counted, percent, whole
+from jupyter_codeagent.explore.figures import are_duplicates, counted, percent, whole
 from jupyter_codeagent.explore.names import listed, name_in_words
 from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, literal, with_index
 from jupyter_codeagent.explore.ranking import follows
@@ -33,14 +33,10 @@ def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
         *_pairs(findings),
     ]
     if one.repeated_rows:
-        said.append(f"{counted(one.repeated_rows, 'row')} {_are_duplicates(one.repeated_rows)} of an earlier row.")
+        said.append(f"{counted(one.repeated_rows, 'row')} {are_duplicates(one.repeated_rows)} of an earlier row.")
     if one.sampled:
         said.append(f"Relations between columns were examined in a sample of {whole(one.sampled)} rows.")
     return tuple(sentence for sentence in said if sentence)
-
-
-def _are_duplicates(rows: int) -> str:
-    return "is an exact duplicate" if rows == 1 else "are exact duplicates"
 
 
 def _size(one: TableOverview) -> str:

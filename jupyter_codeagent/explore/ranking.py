@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from jupyter_codeagent.types.exploration import Exploration, Finding, FindingKind
+from jupyter_codeagent.types.exploration import OF_TWO_TABLES, Exploration, Finding, FindingKind
 
 ALPHA = 0.01
 MIN_EFFECT = 0.05
@@ -36,7 +36,6 @@ QUALITY: tuple[FindingKind, ...] = (
     "outliers",
 )
 """What should be known before anything is computed, the most important first."""
-JOINS: frozenset[FindingKind] = frozenset({"key_spelling", "join"})
 BONUS: dict[FindingKind, float] = {"break": 0.2, "season": 0.1, "trend": 0.05}
 """What surprises more than a difference of the same size."""
 CURVE_BONUS = 0.2
@@ -63,7 +62,7 @@ def choose(exploration: Exploration, mentioned: Collection[str] = ()) -> Chosen:
         key=lambda one: (not _is_about(one, mentioned), QUALITY.index(one.kind), -one.effect),
     )
     joins = sorted(
-        (one for one in certain if one.kind in JOINS),
+        (one for one in certain if one.kind in OF_TWO_TABLES),
         key=lambda one: (
             not _is_about(one, mentioned),
             one.kind == "join",
@@ -75,7 +74,7 @@ def choose(exploration: Exploration, mentioned: Collection[str] = ()) -> Chosen:
         (
             one
             for one in certain
-            if one.kind not in {*QUALITY, *DESCRIPTIVE, *JOINS}
+            if one.kind not in {*QUALITY, *DESCRIPTIVE, *OF_TWO_TABLES}
             and one.effect >= MIN_EFFECT
             and not (follows(one) and not _is_about(one, mentioned))
         ),
@@ -119,7 +118,7 @@ def _weight(finding: Finding) -> float:
 def _without_repetitions(findings: Iterable[Finding]) -> list[Finding]:
     first: dict[tuple[object, ...], Finding] = {}
     for one in findings:
-        places = one.columns if one.kind in JOINS else tuple(sorted(one.columns))
+        places = one.columns if one.kind in OF_TWO_TABLES else tuple(sorted(one.columns))
         first.setdefault((one.kind, one.table, one.text("right"), places, one.text("cycle")), one)
     return list(first.values())
 

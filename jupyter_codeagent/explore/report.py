@@ -10,6 +10,7 @@ from jupyter_codeagent.explore.facts import SHAPES, NotAFactError, count, iso_da
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.guest_reports import items_of, json_object
 from jupyter_codeagent.types.exploration import (
+    OF_TWO_TABLES,
     ColumnOverview,
     ColumnRole,
     DatesCovered,
@@ -92,7 +93,7 @@ def _columns(
 ) -> tuple[str, ...]:
     shape = SHAPES[kind]
     fewest, most = shape.columns
-    is_join = kind in {"join", "key_spelling"}
+    is_join = kind in OF_TWO_TABLES
     if not isinstance(value, list) or not fewest <= len(value) <= most:
         raise NotAFactError("not so many columns")
     if not all(isinstance(name, str) for name in value):

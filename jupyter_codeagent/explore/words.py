@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from jupyter_codeagent.explore.figures import counted, digits_for, percent, rounded, whole
+from jupyter_codeagent.explore.figures import are_duplicates, counted, digits_for, percent, rounded, whole
 from jupyter_codeagent.explore.names import bare, level_in_words, listed, name_in_words
 from jupyter_codeagent.types.exploration import Finding, FindingKind
 
@@ -109,7 +109,8 @@ def _named(finding: Finding) -> list[str]:
 def _duplicates(finding: Finding) -> Words:
     said = _Said(finding)
     if not finding.columns:
-        line = f"{said.counted('repeated', 'row')} of {finding.table} {_are_duplicates(finding)} of an earlier row."
+        are = are_duplicates(finding.count("repeated"))
+        line = f"{said.counted('repeated', 'row')} of {finding.table} {are} of an earlier row."
         return said.words(line, f"{finding.table} has duplicate rows")
     keys = listed([name_in_words(name) for name in finding.columns])
     line = (
@@ -121,10 +122,6 @@ def _duplicates(finding: Finding) -> Words:
 
 def _s(finding: Finding) -> str:
     return "s" if finding.count("repeated") == 1 else ""
-
-
-def _are_duplicates(finding: Finding) -> str:
-    return "is an exact duplicate" if finding.count("repeated") == 1 else "are exact duplicates"
 
 
 def _text_type(finding: Finding) -> Words:

@@ -43,8 +43,7 @@ def _rows(one: Operation) -> str:
         case "filter" | "drop_missing" | "cut":
             text = f"{after:,} of {_count(before, 'row')}"
         case "deduplicate":
-            keyless = sum(fact.count for fact in one.facts if fact.kind == "keyless")
-            text = f"{_count(before - after - keyless, 'duplicate')} left out of {_count(before, 'row')}"
+            text = f"{_count(one.duplicates_left_out, 'duplicate')} left out of {_count(before, 'row')}"
         case "join":
             text = f"{before:,} and {_count(one.other_rows or 0, 'row')} → {_count(after, 'row')}"
         case "group" | "reshape":

@@ -31,6 +31,8 @@ FindingKind = Literal[
     "key_spelling",
     "join",
 ]
+OF_TWO_TABLES: frozenset[FindingKind] = frozenset({"key_spelling", "join"})
+"""Kinds of findings whose columns are those of one table, then those of another."""
 ColumnRole = Literal["number", "category", "text", "date", "flag", "identifier", "constant", "other"]
 Library = Literal["pandas", "polars"]
 FactValue = str | int | float | bool | tuple[str, ...] | None

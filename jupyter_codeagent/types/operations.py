@@ -137,3 +137,10 @@ class Operation:
     """How often the line did it; what is counted is of one of the first times."""
     text: str = ""
     """All that in one line of plain words."""
+
+    @property
+    def duplicates_left_out(self) -> int:
+        """Rows that were left out because they repeat another one; a row without a key repeats none."""
+        before, after = self.rows or (0, 0)
+        keyless = sum(fact.count for fact in self.facts if fact.kind == "keyless")
+        return max(before - after - keyless, 0)

@@ -77,11 +77,9 @@ def _of_operation(one: Operation, prompt: str) -> Iterator[tuple[int, Assumption
             yield len(ranks), _assumption(SAMPLE_DEVIATION, OperationFact(kind="groups"), one.line)
         elif one.name == "var":
             yield len(ranks), _assumption(SAMPLE_VARIANCE, OperationFact(kind="groups"), one.line)
-    if one.kind == "deduplicate" and one.rows is not None and "duplic" not in words:
-        keyless = sum(fact.count for fact in one.facts if fact.kind == "keyless")
-        lost = OperationFact(kind="groups", count=max(one.rows[0] - one.rows[1] - keyless, 0))
-        if lost.count:
-            yield len(ranks), _assumption(DUPLICATES_LEFT_OUT, lost, one.line)
+    if one.kind == "deduplicate" and one.duplicates_left_out and "duplic" not in words:
+        lost = OperationFact(kind="groups", count=one.duplicates_left_out)
+        yield len(ranks), _assumption(DUPLICATES_LEFT_OUT, lost, one.line)
 
 
 def _assumption(choice: Choice, fact: OperationFact, line: int) -> Assumption:

@@ -104,11 +104,10 @@ def judge(signals: Signals, prompt: str) -> Verdict:
     grave = {fact.kind: (one, fact) for one, fact in reversed(found) if _loses_much(one, fact, signals, prompt)}
     doubts = [facts[kind] for kind in DOUBTFUL if kind in facts] + list(grave.values())
     looks = [facts[kind] for kind in LOOK if kind in facts and kind not in grave]
-    hard = _hard_for_the_model(signals)
     if doubts:
         return Verdict(level="doubtful", reason=_first_of([*doubts, *looks]))
-    if hard:
-        return Verdict(level="doubtful", reason=hard)
+    if reason := _hard_for_the_model(signals):
+        return Verdict(level="doubtful", reason=reason)
     if looks:
         return Verdict(level="look", reason=_first_of(looks))
     for reason in (*_prompt_reasons(signals, prompt), *_further_reasons(signals)):
@@ -259,8 +258,10 @@ def _loses_much(one: Operation, fact: OperationFact, signals: Signals, prompt: s
 
 def _first_of(facts: Sequence[tuple[Operation, OperationFact]]) -> str:
     """Return the gravest reason, and how many more there are."""
-    more = len(facts) - 1
-    return f"{_reason(*facts[0])}{f', and {more} more reason' if more else ''}{'s' if more > 1 else ''}"
+    gravest, more = _reason(*facts[0]), len(facts) - 1
+    if not more:
+        return gravest
+    return f"{gravest}, and {more} more reason{'s' if more > 1 else ''}"
 
 
 def _reason(one: Operation, fact: OperationFact) -> str:

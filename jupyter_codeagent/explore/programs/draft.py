@@ -12,7 +12,7 @@ from jupyter_codeagent.explore.words import Words, digits_of, words
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.guest.exploration.index_columns import UNNAMED
 from jupyter_codeagent.types.charts import ChartLibrary
-from jupyter_codeagent.types.exploration import ColumnOverview, Exploration, Finding, TableOverview
+from jupyter_codeagent.types.exploration import OF_TWO_TABLES, ColumnOverview, Exploration, Finding, TableOverview
 
 MOST_ROWS = {"pandas": 12, "polars": 10}
 """Longest table that is shown whole: polars cuts longer ones."""
@@ -66,7 +66,7 @@ class Draft:
         self._taken = {*taken, *(one.table for one in exploration.tables), finding.table}
         self._left_out = {*(leave_out or {}).get(finding.table, ())}
         self._blocks: list[str] = []
-        if self.overview.labelled and finding.kind not in {"join", "key_spelling", "spelling"}:
+        if self.overview.labelled and finding.kind not in OF_TWO_TABLES | {"spelling"}:
             self.table = self.name("plain")
             self.write(f"{self.table} = {self.plain(finding.table)}")
 

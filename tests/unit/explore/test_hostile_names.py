@@ -16,9 +16,9 @@ from exploration_runner import faults, run
 from jupyter_codeagent.explore.figures import are_shown
 from jupyter_codeagent.explore.overview import overview_program, overview_words
 from jupyter_codeagent.explore.programs import program
-from jupyter_codeagent.explore.ranking import JOINS
 from jupyter_codeagent.explore.report import read_report
 from jupyter_codeagent.explore.words import words
+from jupyter_codeagent.types.exploration import OF_TWO_TABLES
 
 LIBRARIES = ("pandas", "polars")
 NASTY = ('it\'s a "quoted"\n{0!r} \\ $x$ # größe', "mean", "n", "difference", "class", "x" * 70)
@@ -128,9 +128,9 @@ def with_names(case: Case, text: str, library: str) -> str:
     """Return the program of the case with this text before the names of all its columns."""
     one = case
     for place, name in enumerate(case.columns):
-        if name and not (case.kind in JOINS and place >= len(case.columns) // 2):
+        if name and not (case.kind in OF_TWO_TABLES and place >= len(case.columns) // 2):
             one = renamed(one, text + str(place), place)
-    if case.kind in JOINS:
+    if case.kind in OF_TWO_TABLES:
         many = len(case.columns) // 2
         columns = [*one.columns[:many], *case.columns[many:]]
         one = Case(tables=one.tables, kind=case.kind, columns=columns, facts=case.facts)
