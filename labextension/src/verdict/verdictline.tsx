@@ -33,7 +33,8 @@ export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
   const { level, reason } = run.verdict;
   const Icon = ICONS[level];
   // The chip of what the reason says already names the other choice instead.
-  const chipText = ({ text, refinement }: IAssumption): string => (reason.startsWith(text) ? refinement : text);
+  const chipText = ({ text, refinement }: IAssumption): string =>
+    reason.startsWith(text) ? refinement : text;
   return (
     <div className="jp-CodeAgent-verdict" data-level={level} role="group" aria-label={trans.__('Verdict')}>
       <span className="jp-CodeAgent-verdictReason" title={verdictTitle(trans, level, reason)}>
