@@ -103,7 +103,7 @@ def test_the_join_that_goes_wrong_is_doubted_and_the_right_one_is_not(tmp_path: 
     assert "doubtful" not in cells["right/code"].metadata.codeagent
     assert shown(cells["right-steps"]).startswith("rows checked: ")
     assert cells["wrong/code"].metadata.codeagent["doubtful"] is True
-    assert shown(cells["steps"]).startswith("doubtful: The join made 677,832 rows from 28,243 and 2,160")
+    assert shown(cells["steps"]).startswith("doubtful: a join repeated origin in 649,589 rows")
     assert "keys repeat on both sides: 649,589 extra rows" in shown(cells["steps"])
 
 
