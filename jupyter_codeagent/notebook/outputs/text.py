@@ -19,6 +19,8 @@ _CONTROL = re.compile(
 _HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
+_CUT_COLOUR = re.compile(r"\x1b(?:\[[0-9;]*)?\Z")
+_END = "\x1b[0m"
 # Without 5, 6 (blink) and 8 (conceal).
 _STYLES = frozenset([*range(5), 7, 9, *range(22, 25), 27, 28, 29, *range(30, 38), 39, *range(40, 48), 49])
 _BRIGHT = frozenset([*range(90, 98), *range(100, 108)])
@@ -27,13 +29,16 @@ _BRIGHT = frozenset([*range(90, 98), *range(100, 108)])
 def clean_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
     """Return the text with SGR colours, newlines and tabs as the only controls, and overwritten lines resolved.
 
-    A longer text keeps its beginning and end, with a line between them about the length that was cut.
+    A longer text keeps its beginning and end, with a line between them about the length that was cut. Colours end
+    with the text: left open, they would paint over what a terminal prints next.
     """
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text).replace("\r\n", "\n")
     text = _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", _CONTROL.sub(_keep_colour, text))
     if "\r" in text or "\b" in text:
         text = "\n".join(_overwritten(line) for line in text.split("\n"))
-    return cap(text, max_chars)
+    text = cap(text, max_chars)
+    last = text.rfind("\x1b[")
+    return text if last < 0 or text.startswith(_END, last) else f"{text}{_END}"
 
 
 def strip_colours(text: str) -> str:
@@ -45,9 +50,9 @@ def cap(text: str, max_chars: int) -> str:
     """Return the text, with its middle cut if it is too long."""
     if len(text) <= max_chars:
         return text
-    head = max_chars * 3 // 4
-    tail = max_chars - head
-    return f"{text[:head]}\n[… {len(text) - max_chars:,} characters cut]\n{text[len(text) - tail :]}"
+    at = max_chars * 3 // 4
+    head, tail = _CUT_COLOUR.sub("", text[:at]), text[len(text) - max_chars + at :]
+    return f"{head}\n[… {len(text) - max_chars:,} characters cut]\n{tail}"
 
 
 def _keep_colour(match: re.Match[str]) -> str:

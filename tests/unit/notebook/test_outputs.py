@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import struct
 import time
 import zlib
@@ -397,7 +398,7 @@ def test_a_stream_of_no_name_and_an_empty_one_give_nothing() -> None:
         ("\x1b]8;;http://evil.example\x1b\\link\x1b]8;;\x1b\\", "link"),
         ("\x1b]0;never closed\nnext", "\nnext"),
         ("\x1bP+q\x1b\\x\x1b_a\x1b\\y\x1b^b\x1b\\z", "xyz"),
-        ("\x9b31mx\x9d0;t\x9cy\x85\x84", "\x1b[31mxy"),
+        ("\x9b31mx\x9d0;t\x9cy\x85\x84", "\x1b[31mxy\x1b[0m"),
         ("\x1b\x1b[2J[2J", "[2J"),
         ("\x1b[\x1b[2J2J", "2J"),
         ("\x1bc\x1b(Bx\x1b", "x"),
@@ -420,8 +421,6 @@ def test_text_keeps_colours_and_nothing_else_that_acts(raw: str, cleaned: str) -
 def test_cleaned_text_holds_only_colour_sequences_and_is_stable(raw: str) -> None:
     cleaned = clean_text(raw)
 
-    import re
-
     rest = re.sub(r"\x1b\[[0-9;]+m", "", cleaned)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", rest)
     assert clean_text(cleaned) == cleaned
@@ -433,6 +432,14 @@ def test_long_text_keeps_its_beginning_and_its_end() -> None:
     assert cleaned.startswith("aaa")
     assert cleaned.endswith("zzz")
     assert "[… 900 characters cut]" in cleaned
+
+
+def test_colours_end_with_their_text_and_none_is_cut_in_half() -> None:
+    assert clean_text("\x1b[37;47mpainted over") == "\x1b[37;47mpainted over\x1b[0m"
+    assert clean_text("\x1b[31mred\x1b[0m") == "\x1b[31mred\x1b[0m"
+    for before in range(70, 80):
+        cleaned = clean_text("a" * before + "\x1b[38;5;196m" + "z" * 100, 100)
+        assert "\x1b" not in re.sub(r"\x1b\[[0-9;]+m", "", cleaned)
 
 
 # --- what a model reads, and what it writes -------------------------------------------------------------
