@@ -19,6 +19,7 @@ from jupyter_codeagent.agent.prompt.offered_words import contains_one, words_off
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
 from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
 from jupyter_codeagent.agent.prompt.system import next_messages
+from jupyter_codeagent.notebook.outputs.text import clean_text, strip_colours
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.sandbox import Output
 from jupyter_codeagent.types.tagged_text import TaggedText, join
@@ -177,8 +178,8 @@ def _ends(outputs_text: str) -> str:
 
 
 def one_paragraph(answer: str) -> str:
-    """Put an answer on one line, without code, links, images and HTML; cut it at the end of a sentence."""
-    text = answer.replace("\r", "").rpartition("</think>")[2][:MAX_READ_CHARS]
+    """Put an answer on one line, without code, links, images, HTML and controls; cut it at a sentence's end."""
+    text = strip_colours(clean_text(answer.replace("\r", "").rpartition("</think>")[2][:MAX_READ_CHARS]))
     for pattern in (_FENCE, _IMAGE, _REFERENCE):
         text = pattern.sub(" ", text)
     text = _LINK.sub(r"\1", text)

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from jupyter_codeagent.agent.answer.answer import one_paragraph
 from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code
-from jupyter_codeagent.notebook.outputs import clean_text
-from jupyter_codeagent.notebook.outputs.text import strip_colours
 from jupyter_codeagent.types.run import Step
 
 
@@ -18,7 +16,7 @@ def own_words(step: Step) -> str:
     """Return one short paragraph on one line; empty if the reply has code, cannot be read, or loops."""
     if step.note != NO_CODE:
         return ""
-    return one_paragraph(strip_colours(clean_text(extract_code(step.reply).prose)))
+    return one_paragraph(extract_code(step.reply).prose)
 
 
 def words_instead(steps: Sequence[Step]) -> str:

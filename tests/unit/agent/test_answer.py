@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pandas as pd
@@ -116,6 +117,11 @@ def test_code_links_images_and_html_are_left_out() -> None:
         "it is <b>42</b>. https://evil.example\n```python\nprint(1)\n```"
     )
     assert check_answer(answer, "42", "") == "See the site it is 42 ."
+
+
+@pytest.mark.parametrize("answer", ["\x1bcIt is 42\x1b[A\x1b[K.", "It is \x9bK42.", "It is \u202e42."])
+def test_an_answer_holds_nothing_that_a_terminal_obeys(answer: str) -> None:
+    assert re.fullmatch(r"It is ?42\.", check_answer(answer, "42", "").replace("  ", " "))
 
 
 @pytest.mark.parametrize("answer", ["", "   ", "```python\nprint(42)\n```", "**Answer:**", "..."])
