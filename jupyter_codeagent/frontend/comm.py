@@ -11,7 +11,9 @@ Two facts of ipykernel determine it:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import comm
@@ -39,15 +41,20 @@ class AgentComm(BaseComm):
         **keys: Any,
     ) -> None:
         """Send a message for `BaseComm`; the iopub socket of ipykernel is safe to use from any thread."""
-        self.kernel.session.send(
+        send = partial(
+            self.kernel.session.send,
             self.kernel.iopub_socket,
             msg_type,
-            json_clean({"data": data or {}, "comm_id": self.comm_id, **keys}),
             metadata=json_clean(metadata or {}),
             parent=self.parent_message or {},
             ident=self.topic,
             buffers=buffers,
         )
+        content = json_clean({"data": data or {}, "comm_id": self.comm_id, **keys})
+        try:
+            send(content)
+        except UnicodeEncodeError:  # half a surrogate pair, of a column's name for instance
+            send(json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")))
 
     def handle_msg(self, msg: KernelMessage) -> None:
         """Handle a message without IPython's pre/post_execute events, which would run on the subshell's thread."""
