@@ -14,6 +14,7 @@ from jupyter_codeagent.frontend.display import (
     NotebookDisplay,
     TerminalDisplay,
     exploration_text,
+    show_text,
 )
 from jupyter_codeagent.models.admission import address_to_confirm
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
@@ -46,7 +47,7 @@ class Asking:
             origin = replace(origin, cell_id=cell_id)
         if options.dry_run:
             prepared = self._session.preparation.prepare_run(prompt, options, origin)
-            print(dry_run_text(prepared, self._session.live_context.counter))
+            show_text(dry_run_text(prepared, self._session.live_context.counter))
         else:
             display: CellDisplay = JsonDisplay() if options.json else self._display(origin)
             self._session.run(prompt, options, origin, display)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
+from jupyter_codeagent.types.visible_code import visible_code
 
 READERS = {
     ".csv": "pd.read_csv({path!r})",
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CodeAgentError as error:
         if getattr(options, "debug", False):
             raise
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(error.line, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
@@ -165,7 +166,7 @@ def ask_command(options: argparse.Namespace) -> int:
 
     notebook = notebook_of(options.files, f"%%agent\n{options.question}")
     status = _execute(notebook, options.output, Path.cwd(), options.output.name, options.allow_server)
-    print(displayed_text(notebook.cells[1:]))
+    print(visible_code(displayed_text(notebook.cells[1:])))
     return status
 
 
@@ -291,7 +292,7 @@ def doctor_command(options: argparse.Namespace) -> int:
 
     def show(check: doctor.Check) -> None:
         if options.details or not check.is_detail:
-            print(doctor.check_lines(check, details=options.details), flush=True)
+            print(visible_code(doctor.check_lines(check, details=options.details)), flush=True)
 
     checks = asyncio.run(doctor.run_checks(_settings(), show))
     print(doctor.next_text(checks))
@@ -384,7 +385,7 @@ def _settings() -> Any:
 
 
 def _progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(visible_code(text), file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

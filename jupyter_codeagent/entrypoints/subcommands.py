@@ -15,7 +15,7 @@ from jupyter_codeagent.entrypoints.pending_guard import RECORDED, recorded_note
 from jupyter_codeagent.entrypoints.tool_subcommands import ToolSubcommands
 from jupyter_codeagent.frontend.approvals.grants import grant_text
 from jupyter_codeagent.frontend.cell_origin import find_cell_origin
-from jupyter_codeagent.frontend.display import status_text, whole_receipt_text
+from jupyter_codeagent.frontend.display import show_text, status_text, whole_receipt_text
 from jupyter_codeagent.frontend.insertion import show_outputs
 from jupyter_codeagent.frontend.receipt import assumption_lines, operation_lines
 from jupyter_codeagent.frontend.receipt_words import VERDICTS
@@ -77,16 +77,16 @@ class Subcommands:
     def all(self) -> dict[str, Callable[[str], None]]:
         """Return each subcommand by its word; each takes the rest of the line."""
         return {
-            "help": lambda _: print(help_text()),
-            "status": lambda _: print(self._status()),
-            "models": lambda name: print(self._models(name)),
+            "help": lambda _: show_text(help_text()),
+            "status": lambda _: show_text(self._status()),
+            "models": lambda name: show_text(self._models(name)),
             "use": self._use,
             "share": lambda names: self._set_shared(names, "shared"),
             "hide": lambda names: self._set_shared(names, "hidden"),
-            "context": lambda prompt: print(self._context(prompt)),
-            "history": lambda text: print(self._history(text)),
-            "show": lambda run: print(self._show(run)),
-            "steps": lambda run: print(self._steps(run)),
+            "context": lambda prompt: show_text(self._context(prompt)),
+            "history": lambda text: show_text(self._history(text)),
+            "show": lambda run: show_text(self._show(run)),
+            "steps": lambda run: show_text(self._steps(run)),
             "explore": self._explore,
             "report": lambda line: self._asking.report(parse_report(line)),
             "fix": self._fix,
@@ -138,7 +138,7 @@ class Subcommands:
             raise UsageError("%agent use NAME: give the model's name; `%agent models` lists them.")
         check_change("model", name, read_policy())
         self._session.config.model = name
-        print(f"model: {doctor.endpoint_text(self._session.model_finder.find(self._session.settings()))}")
+        show_text(f"model: {doctor.endpoint_text(self._session.model_finder.find(self._session.settings()))}")
 
     def _set_shared(self, names: str, how: Shared) -> None:
         targets = parse_targets(names)
@@ -152,7 +152,7 @@ class Subcommands:
             else:
                 self._session.sharing.share(name, how)
         self._session.variables_view.switched()
-        print(self._shared_text())
+        show_text(self._shared_text())
 
     def _shared_text(self) -> str:
         hiding = self._session.sharing
@@ -224,7 +224,7 @@ class Subcommands:
     def _mark(self, run_id: str, state: Literal["accepted", "discarded"]) -> None:
         run = self._session.run_log.find(run_id)
         count = self._session.decisions.mark(run, state, find_cell_origin(self._shell))
-        print(f"run {run.id}: {state}, {count} cells")
+        show_text(f"run {run.id}: {state}, {count} cells")
 
     def _apply(self, run_id: str) -> None:
         run: AgentRun = self._session.run_log.find(run_id)
@@ -234,7 +234,7 @@ class Subcommands:
         if not name.isidentifier():
             raise UsageError("%agent pull NAME: give the name of one variable of the sandbox.")
         [returned] = self._session.results.bring_back([name], find_cell_origin(self._shell))
-        print("\n".join([f"{name}: {returned.what} copied into your kernel", *returned.notes]))
+        show_text("\n".join([f"{name}: {returned.what} copied into your kernel", *returned.notes]))
 
     def _recorded(self, run_id: str) -> None:
         run = self._session.run_log.find(run_id)
@@ -243,13 +243,13 @@ class Subcommands:
 
     def _reset(self) -> None:
         self._session.reset()
-        print(
+        show_text(
             "The conversation and the sandbox's variables are gone. What you had allowed needs your approval again."
         )
 
     def _doctor(self) -> None:
         checks = self._session.background.run(doctor.run_checks(self._session.settings()))
-        print(doctor.checks_text(checks))
+        show_text(doctor.checks_text(checks))
 
     def _models(self, name: str) -> str:
         settings = self._session.settings().model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
+from jupyter_codeagent.frontend.display import show_text
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.tools.ask_model import NAME as ASK_MODEL
 from jupyter_codeagent.tools.mcp import target_of
@@ -40,7 +41,7 @@ class ToolSubcommands:
             case ["remove", name]:
                 tools.remove(name)
             case ["undo", *ids] if len(ids) <= 1:
-                print(undone_text(self._session.done_calls.undo(ids[0] if ids else "")))
+                show_text(undone_text(self._session.done_calls.undo(ids[0] if ids else "")))
                 return
             case _:
                 raise UsageError(
@@ -48,7 +49,7 @@ class ToolSubcommands:
                     "%agent tool undo [RUN]."
                 )
         lines = [f"{tool.stub.policy:<5} {stub_line(tool.stub)}" for tool in tools.all().values()]
-        print("\n".join(lines) or "No tools registered. Add one with `@agent_tool` or `%agent tool add NAME`.")
+        show_text("\n".join(lines) or "No tools registered. Add one with `@agent_tool` or `%agent tool add NAME`.")
 
     def mcp(self, words: str) -> None:
         """Add or remove an MCP server, or list all of them.
@@ -71,11 +72,11 @@ class ToolSubcommands:
         elif command:
             raise UsageError("%agent mcp, %agent mcp add NAME [auto] COMMAND…|URL, or %agent mcp remove NAME.")
         for server in tools.servers.servers.values():
-            print(f"{server.name}: {f'{len(server.tools)} functions' if server.is_there else 'gone'}")
+            show_text(f"{server.name}: {f'{len(server.tools)} functions' if server.is_there else 'gone'}")
             for tool in server.tools.values():
-                print(f"  {tool.stub.policy:<5} {stub_line(tool.stub)}")
+                show_text(f"  {tool.stub.policy:<5} {stub_line(tool.stub)}")
             for why in server.left_out:
-                print(f"  left out: {why}")
+                show_text(f"  left out: {why}")
 
     def _function(self, name: str) -> object:
         if name not in self._shell.user_ns:

@@ -14,7 +14,8 @@ from IPython.display import display, update_display
 
 from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, verdict_line
 from jupyter_codeagent.frontend.receipt_words import NOT_ISOLATED, NOT_RUN, STATUS
-from jupyter_codeagent.notebook.outputs import clean_text
+from jupyter_codeagent.notebook.outputs import clean_text, visible_code
+from jupyter_codeagent.notebook.outputs.text import strip_colours
 from jupyter_codeagent.types.exploration import ExplorationResult
 from jupyter_codeagent.types.run import AgentRun, Phase
 from jupyter_codeagent.types.run_json import run_with_messages
@@ -38,6 +39,11 @@ PHASES: dict[Phase, str] = {
     "inserting": "inserting cells",
     "ended": "done",
 }
+
+
+def show_text(text: str) -> None:
+    """Print text with names and values of others in it: what a terminal would obey is spelled out."""
+    print(visible_code(text), flush=True)
 
 
 class CellDisplay(Protocol):
@@ -80,7 +86,7 @@ class NotebookDisplay:
 
     def end(self, text: str) -> None:
         """Display how an exploration or a report ended, which is no single run."""
-        self._show({"text/plain": text})
+        self._show({"text/plain": visible_code(text)})
 
     def _show(self, bundle: Bundle, metadata: Mapping[str, object] = MappingProxyType({})) -> None:
         content = bundle.get("text/html", bundle["text/plain"])
@@ -109,7 +115,7 @@ class TerminalDisplay:
         self._printed = 0
 
     def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
-        text = clean_text(text)  # a model can write escape sequences, which a terminal would obey
+        text = strip_colours(clean_text(text))  # a terminal would obey what a model writes
         at = (len(run.steps), phase)
         if at != self._phase:
             if self._printed:
@@ -123,11 +129,11 @@ class TerminalDisplay:
     def finish(self, run: AgentRun) -> None:
         if self._printed:
             print()
-        print(receipt_text(run), flush=True)
+        show_text(receipt_text(run))
 
     def end(self, text: str) -> None:
         """Print how an exploration or a report ended."""
-        print(text, flush=True)
+        show_text(text)
 
 
 class JsonDisplay:

@@ -49,12 +49,12 @@ class Receipt:
 
 
 def receipt_of(run: AgentRun) -> Receipt:
-    """Return the receipt of a run, from its record alone."""
+    """Return the receipt of a run, from its record alone, with characters that deceive spelled out."""
     quiet, loud = _notes(run.notes)
     return Receipt(
-        line=" · ".join((_status(run), *_copied_in_line(run), _sent_in_line(run))),
-        attention=tuple(_attention(run, loud)),
-        details=tuple(_details(run, quiet)),
+        line=visible_code(" · ".join((_status(run), *_copied_in_line(run), _sent_in_line(run)))),
+        attention=tuple(map(visible_code, _attention(run, loud))),
+        details=tuple((visible_code(title), visible_code(text)) for title, text in _details(run, quiet)),
     )
 
 
@@ -173,7 +173,7 @@ def _details(run: AgentRun, quiet_notes: Sequence[str]) -> Iterable[tuple[str, s
         yield "Notes", "\n".join(notes)
     for step in run.steps:
         seconds = f" · {step.duration_s:.1f} s" if step.duration_s else ""
-        yield f"Step {step.index}: {step_outcome(step)}{seconds}", visible_code(step.code)
+        yield f"Step {step.index}: {step_outcome(step)}{seconds}", step.code
 
 
 def _summary(run: AgentRun) -> str:

@@ -32,6 +32,8 @@ The magics and the command line print that line; the traceback only with ``--deb
 
 from __future__ import annotations
 
+from jupyter_codeagent.types.visible_code import visible_code
+
 
 class CodeAgentError(Exception):
     """Base of all errors raised on purpose; `str()` is one line for the user."""
@@ -39,9 +41,14 @@ class CodeAgentError(Exception):
     neutral_text: str | None = None
     """Text that a cell ended by the user shows instead of a red error; empty if its output is clear already."""
 
+    @property
+    def line(self) -> str:
+        """The line for a cell or a terminal, with what a terminal would obey spelled out."""
+        return visible_code(f"{type(self).__name__}: {self}")
+
     def _render_traceback_(self) -> list[str]:
         """Return the line alone (IPython's hook); ``--debug`` shows the traceback."""
-        return [f"{type(self).__name__}: {self}"]
+        return [self.line]
 
 
 class RunFailedError(CodeAgentError):

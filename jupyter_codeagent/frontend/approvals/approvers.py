@@ -98,7 +98,7 @@ class Question:
 
 
 def question_of(proposal: Proposal) -> Question:
-    head = (QUESTIONS[proposal.kind], proposal.note, visible_code(proposal.why))
+    head = (QUESTIONS[proposal.kind], visible_code(proposal.note), visible_code(proposal.why))
     effects = format_effects(proposal.effects) if proposal.effects is not None else ()
     where = ("On copies in the sandbox:",) if proposal.kind == "run" and effects else ()
     return Question(head=tuple(line for line in head if line), effects=(*where, *effects))

@@ -45,6 +45,11 @@ def test_any_other_error_is_shown_as_ever(shell: Any, capsys: pytest.CaptureFixt
     assert "KeyError" in capsys.readouterr().out
 
 
+def test_no_error_of_ours_acts_on_a_terminal(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(shell, RunFailedError("Dask: \x1b]52;c;aGk=\x07no such row \u202e"))
+    assert "RunFailedError: Dask: <U+001B>]52;c;aGk=<U+0007>no such row <U+202E>" in capsys.readouterr().out
+
+
 def test_a_handler_of_the_users_own_stays() -> None:
     shell: Any = InteractiveShell()
     shell.set_custom_exc((ValueError,), lambda *_, **__: None)

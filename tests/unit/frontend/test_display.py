@@ -11,14 +11,18 @@ import pytest
 from jupyter_codeagent.frontend.display import (
     NotebookDisplay,
     TerminalDisplay,
+    exploration_text,
     progress_text,
     receipt_html,
     receipt_text,
+    show_text,
     status_text,
     whole_receipt_text,
 )
 from jupyter_codeagent.frontend.receipt import receipt_of
+from jupyter_codeagent.notebook.outputs import deceiving_characters
 from jupyter_codeagent.types.approvals import Decision
+from jupyter_codeagent.types.exploration import ExplorationResult
 from jupyter_codeagent.types.messages import ModelCall, Usage
 from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxStatus
@@ -113,6 +117,21 @@ def test_a_terminal_prints_only_what_is_new(capsys: pytest.CaptureFixture[str]) 
     display.finish(RUN)
     out = capsys.readouterr().out
     assert out.startswith("[the model is writing]\nab\n[running in the sandbox]\n✓ 3.2 s")
+
+
+def test_no_text_of_others_acts_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    acts = "\x1bc\x1b]0;title\x07\x1b[37;47m\x9b2J\r\u202e"
+    step = Step(index=1, messages=(), code=acts, note=acts, decision=NO)
+    run = replace(RUN, steps=(step,), context=acts, error=acts, notes=(acts,), sandbox=acts, answer=acts)
+    found = ExplorationResult(runs=(run,), failed=(run,), notes=(acts,))
+    display = TerminalDisplay()
+    display.progress(run, "model", f"x = 1 {acts}")
+    display.finish(run)
+    display.end(exploration_text(found, 1.0))
+    show_text(whole_receipt_text(run))
+
+    assert deceiving_characters(capsys.readouterr().out) == ()
+    assert deceiving_characters(receipt_html(run)) == ()
 
 
 def streamed(code_lines: int) -> str:

@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.notebook.outputs.code`: a person sees all of the code that they approve."""
+"""`jupyter_codeagent.types.visible_code`: a person sees all of the code that they approve."""
 
 from __future__ import annotations
 

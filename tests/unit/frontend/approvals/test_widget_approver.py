@@ -12,6 +12,7 @@ import pytest
 from jupyter_codeagent.frontend.approvals import widgets
 from jupyter_codeagent.frontend.approvals.approvers import question_text
 from jupyter_codeagent.frontend.approvals.widgets import Card, WidgetApprover
+from jupyter_codeagent.notebook.outputs import deceiving_characters
 from jupyter_codeagent.types.approvals import Effects, NamedValue, Proposal
 
 
@@ -55,3 +56,9 @@ def test_a_card_says_what_the_terminal_says_line_by_line() -> None:
         "",
         "\n".join(heading.split("<br>")[2:]) + "\n",
     ]
+
+
+def test_a_question_in_a_terminal_holds_nothing_that_it_obeys() -> None:
+    acts = "\x1b[2J\x9b1A\u202e"
+    question = question_text(Proposal(id="p", run_id="r", kind="run", code=acts, note=acts, why=acts))
+    assert deceiving_characters(question) == ()

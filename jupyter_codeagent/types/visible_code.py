@@ -1,4 +1,4 @@
-"""Characters that make code look different from what it is: a person approves what they see, so none may remain."""
+"""Characters that make code or text look different from what it is, or that a terminal obeys: none may remain."""
 
 from __future__ import annotations
 
