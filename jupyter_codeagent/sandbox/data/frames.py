@@ -14,8 +14,10 @@ from jupyter_codeagent.types.errors import RejectedDataError
 PANDAS_FORMS = ("frame", "series", "index")
 MAX_CLAIMED_CELLS = 5_000_000
 """Limit for cells of object columns, over a whole frame."""
-MAX_FREQ_ROWS = 200_000
-"""Limit for rows of an index whose frequency is not a number of days or parts of days."""
+MAX_FREQ_ROWS = 5_000
+"""Limit for rows of an index whose frequency pandas neither computes at once nor recognizes from the rows."""
+MAX_STEPS = 100
+"""Limit for different steps from row to row: no frequency has as many, with summer time and all months."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,12 +184,20 @@ def _level(values: Any) -> tuple[Any, Any]:
 def _with_freq(index: Any, freq: str) -> Any:
     """Return the index with its frequency.
 
-    pandas compares it with the rows that the frequency would give, which for some it creates one by one.
+    pandas compares it with the rows that the frequency would give, which for some it creates one by one. To
+    recognize a frequency it counts the steps in a hash table, where steps that were made to collide take seconds.
     """
+    import numpy as np
     import pandas as pd
     from pandas.tseries.frequencies import to_offset
 
-    if len(index) > MAX_FREQ_ROWS and not isinstance(to_offset(freq), pd.offsets.Tick | pd.offsets.Day):
+    if len(np.unique(np.diff(index.asi8))) > MAX_STEPS:
+        raise ValueError(f"rows without a frequency are said to have {freq}")
+    offset = to_offset(freq)
+    recognized = pd.DatetimeIndex(index, freq="infer")
+    if recognized.freq == offset:
+        return recognized
+    if len(index) > MAX_FREQ_ROWS and not isinstance(offset, pd.offsets.Tick | pd.offsets.Day):
         raise ValueError(f"{len(index):,} rows of the frequency {freq}")
     return pd.DatetimeIndex(index, freq=freq)
 
