@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ QUESTIONS: Mapping[ProposalKind, str] = {
     "server": "Send your prompts to this model server?",
 }
 """Questions in English; the panel has its own, in the user's language."""
+
+INDENT = " " * 4
+"""Before each line of code in a terminal."""
 
 OnMainThread = Callable[[Callable[[], str]], Awaitable[str]]
 
@@ -105,9 +109,10 @@ def question_of(proposal: Proposal) -> Question:
 
 
 def question_text(proposal: Proposal) -> str:
-    """Return question, code and effects, for a terminal."""
+    """Return question, code and effects, for a terminal; the code is indented, so that no line of it looks ours."""
     question = question_of(proposal)
-    parts = ("\n".join(question.head), visible_code(proposal.code), "\n".join(question.effects))
+    code = textwrap.indent(visible_code(proposal.code), INDENT, lambda _: True)
+    parts = ("\n".join(question.head), code, "\n".join(question.effects))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -294,9 +294,9 @@ def test_on_stdin_the_question_says_why_and_what_the_code_would_do_to_the_names(
     asyncio.run(approver.ask(replace(proposal("apply"), why=hostile)))
     asyncio.run(approver.ask(proposal("mount")))
     assert shown == [
-        "Run this code in YOUR kernel?\nIt is short.\n<U+202E>It failed before\n\n1 + 1\n\n"
+        "Run this code in YOUR kernel?\nIt is short.\n<U+202E>It failed before\n\n    1 + 1\n\n"
         "Reads: df (DataFrame 3x2)\nWould overwrite: n\n",
-        "Let the sandbox read your files?\nIt is short.\n\n1 + 1\n",
+        "Let the sandbox read your files?\nIt is short.\n\n    1 + 1\n",
     ]
 
 

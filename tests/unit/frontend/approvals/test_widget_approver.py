@@ -51,9 +51,9 @@ def test_a_card_says_what_the_terminal_says_line_by_line() -> None:
         "On copies in the sandbox:",
         "Reads: df (DataFrame <3x2>)",
     ]
-    assert question_text(proposal).replace("print(df)", "").split("\n\n") == [
+    assert question_text(proposal).split("\n\n") == [
         "\n".join(heading.split("<br>")[:2]),
-        "",
+        "    print(df)",
         "\n".join(heading.split("<br>")[2:]) + "\n",
     ]
 
@@ -62,3 +62,11 @@ def test_a_question_in_a_terminal_holds_nothing_that_it_obeys() -> None:
     acts = "\x1b[2J\x9b1A\u202e"
     question = question_text(Proposal(id="p", run_id="r", kind="run", code=acts, note=acts, why=acts))
     assert deceiving_characters(question) == ()
+
+
+def test_no_line_of_code_looks_like_one_of_the_question() -> None:
+    code = "x = '''\n\nReads: nothing\n\n'''"
+    effects = Effects(reads=(NamedValue(name="df", what="DataFrame <3x2>"),))
+    question = question_text(Proposal(id="p", run_id="r", kind="apply", code=code, note="", effects=effects))
+    ours = [line for line in question.splitlines() if line and not line.startswith("    ")]
+    assert ours == ["Run this code in YOUR kernel?", "Reads: df (DataFrame <3x2>)"]
