@@ -60,7 +60,6 @@ def read_after_cell_report(text: str) -> AfterCellReport:
         If it is not a JSON object at all.
     """
     report = json_object(text)
-    line = report.get("line")
     return AfterCellReport(
         entries=tuple(
             _entry(item) for item in items_of(report.get("variables"), MAX_VARIABLES) if isinstance(item, dict)
@@ -76,7 +75,7 @@ def read_after_cell_report(text: str) -> AfterCellReport:
             if isinstance(item, dict) and item.get("kind") in get_args(OperationKind)
         ),
         not_observed=one_line(report.get("not_observed"), MAX_CHARS),
-        line=line if type(line) is int and line > 0 else None,
+        line=_length(report.get("line")) or None,
     )
 
 
@@ -142,12 +141,11 @@ def _change(item: dict[str, Any]) -> CopyChange:
 
 def _operation(item: dict[str, Any]) -> Operation:
     examples = item.get("examples")
-    line = item.get("line")
     one = Operation(
         kind=cast("OperationKind", item["kind"]),
         name=one_line(item.get("name"), MAX_CHARS),
         detail=one_line(item.get("detail"), MAX_DETAIL_CHARS),
-        line=line if type(line) is int and line > 0 else 1,
+        line=_length(item.get("line")) or 1,
         rows=_pair(item.get("rows")),
         columns=_pair(item.get("columns")),
         other_rows=_length(item.get("other_rows")),

@@ -178,6 +178,16 @@ def test_the_sandboxes_variables_are_checked_and_capped() -> None:
     assert after.line is None
 
 
+@pytest.mark.parametrize(
+    ("line", "read"), [(3, 3), (0, 1), (-3, 1), ("3", 1), pytest.param(10**4300 - 1, 1, id="huge")]
+)
+def test_the_line_of_a_step_is_a_number_that_can_be_written(line: object, read: int) -> None:
+    report = {"operations": [{"kind": "filter", "name": "query", "line": line}], "line": line}
+    after = read_after_cell_report(json.dumps(report))
+    assert f"{after.operations[0].line + 1}" == f"{read + 1}"
+    assert after.line in (None, 3)
+
+
 @pytest.mark.parametrize("text", ["", "[]", "5", "[" * 100_000])
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
