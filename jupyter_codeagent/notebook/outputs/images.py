@@ -10,11 +10,18 @@ MAX_IMAGE_BYTES = 8 << 20
 MAX_PIXELS = 100_000_000
 """Limit for an image: a few kilobytes of PNG can decode to gigabytes in the browser."""
 
+MAX_SEGMENTS = 1000
+"""Limit for parts of a JPEG before its size; a byte that only fills counts as one."""
+
 BLANKS = b" \t\n\r\v\f"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8\xff"
 # Start-of-frame markers; C4, C8 and CC in between are tables (ITU T.81, table B.1).
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+# Tables, restart intervals, comments, data of programs. Any other marker has no length, or none that readers use:
+# what stands behind it could be read here in one way and drawn in another.
+_SEGMENTS = frozenset({0xC4, 0xCC, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xF0)})
+_FILL = 0xFF
 
 
 class BadImageError(ValueError):
@@ -67,11 +74,12 @@ def _jpeg_size(raw: bytes) -> tuple[int, int]:
     if not raw.startswith(_JPEG):
         raise BadImageError("not a JPEG")
     at = 2
-    while raw[at] == 0xFF:
+    for _ in range(MAX_SEGMENTS):
         marker = raw[at + 1]
+        if raw[at] != 0xFF or marker not in _FRAMES | _SEGMENTS | {_FILL}:
+            break
         if marker in _FRAMES:
             height, width = struct.unpack_from(">HH", raw, at + 5)
             return width, height
-        length = 0 if marker == 0xFF else struct.unpack_from(">H", raw, at + 2)[0] + 1
-        at += length + 1
+        at += 1 if marker == _FILL else 2 + struct.unpack_from(">H", raw, at + 2)[0]
     raise BadImageError("not a JPEG")

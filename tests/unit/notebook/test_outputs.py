@@ -35,6 +35,13 @@ def jpeg(width: int = 32, height: int = 16) -> str:
     return base64.b64encode(frame + b"\x00" * 20).decode()
 
 
+def hiding(mark: int) -> str:
+    """Return a small JPEG with a huge one in front, which a reader skips if it takes the marker for a segment."""
+    huge = base64.b64decode(jpeg(60_000, 60_000))[2:]
+    skipped = bytes([0xFF, mark]) + struct.pack(">H", 2 + len(huge)) + huge
+    return base64.b64encode(b"\xff\xd8" + skipped + base64.b64decode(jpeg())[2:]).decode()
+
+
 def shown(data: Any, msg_type: str = "display_data") -> tuple[dict[str, Any], tuple[str, ...]]:
     output, notes = clean_output(msg_type, {"data": data, "metadata": {}})
     assert output is not None
@@ -309,6 +316,10 @@ def test_png_and_jpeg_pass_and_their_size_is_told() -> None:
         ("image/png", png(0, 5), "0x5 pixels; the limit is 100 million"),
         ("image/png", base64.b64encode(b"\x89PNG\r\n\x1a\n0000IHDR").decode(), "truncated"),
         ("image/jpeg", base64.b64encode(b"\xff\xd8\xff\xe0").decode(), "truncated"),
+        pytest.param(
+            "image/jpeg", base64.b64encode(b"\xff\xd8" + b"\xff" * 2_000).decode(), "not a JPEG", id="fill bytes"
+        ),
+        *(("image/jpeg", hiding(mark), "not a JPEG") for mark in (0x00, 0x01, 0xD0, 0xD7, 0xD8)),
         ("image/png", "A" * (13 << 20), "larger than 8 MiB"),
     ],
 )
