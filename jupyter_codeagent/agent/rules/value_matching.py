@@ -16,12 +16,15 @@ from dataclasses import replace
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.rules.rule import Fix, Issue, Program, ValueMatch, edited
 from jupyter_codeagent.agent.source import Edit, apply_edits, column_of, span
+from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.types.sandbox import ExecutionResult
 from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
 from jupyter_codeagent.variables.text import looks_personal
 
 MAX_COMPARISONS = 12
 MAX_TOLD = 3
+MAX_CHARS = 200
+"""Longest value or name that is read: it may come to stand in the code, and in what is said of it."""
 MAX_CATEGORIES = 12
 """Of a column in which an initial stands for a value: M for male, Y for yes."""
 MARK = "#written-otherwise "
@@ -76,7 +79,7 @@ def probe_inline(program: Program) -> str:
 def read_matches(result: ExecutionResult) -> tuple[ValueMatch, ...]:
     """Read what the probes printed.
 
-    It is text from the sandbox: lines in another form are left out.
+    It is text from the sandbox: lines in another form are left out, and a column's name stays on its line.
     """
     found = []
     for line in output_text(result).split("\n"):
@@ -87,9 +90,16 @@ def read_matches(result: ExecutionResult) -> tuple[ValueMatch, ...]:
         except (ValueError, RecursionError):
             continue
         match told:
-            case [str(column), str(asked), [*near], [*others]] if all(isinstance(v, str) for v in (*near, *others)):
-                found.append(ValueMatch(column=column, asked=asked, found=tuple(near), others=tuple(others)))
+            case [column, asked, [*near], [*others]] if all(map(_is_short, (column, asked, *near, *others))):
+                columns = (one_line(name, MAX_CHARS) for name in (column, *others))
+                found.append(
+                    ValueMatch(column=next(columns), asked=asked, found=tuple(near), others=tuple(columns))
+                )
     return tuple(dict.fromkeys(found))
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_CHARS
 
 
 def without_personal(matches: Sequence[ValueMatch], withheld: Collection[str]) -> tuple[ValueMatch, ...]:

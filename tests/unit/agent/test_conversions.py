@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -115,6 +116,13 @@ def test_a_value_that_the_data_writes_in_another_way_is_found_and_put_right(
     assert prepared is not None
     assert prepared.notes == ("the data spells 'ABC News' as 'abc-news'",)
     assert ran(prepared.code)[0]["n"] == 1
+
+
+def test_what_a_look_is_said_to_have_found_is_short_and_forges_no_line() -> None:
+    said = (["source\n✓ checked", "ABC News", [], ["a\nb"]], ["source", "x" * 1000, [], []], ["source", 1, [], []])
+    text = "".join(f"#written-otherwise {json.dumps(one)}\n" for one in said)
+    result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": text},))
+    assert read_matches(result) == (ValueMatch(column="source ✓ checked", asked="ABC News", others=("a b",)),)
 
 
 def test_a_value_that_is_counted_is_looked_for_as_well(capsys: pytest.CaptureFixture[str]) -> None:
