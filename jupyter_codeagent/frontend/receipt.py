@@ -52,10 +52,15 @@ def receipt_of(run: AgentRun) -> Receipt:
     """Return the receipt of a run, from its record alone, with characters that deceive spelled out."""
     quiet, loud = _notes(run.notes)
     return Receipt(
-        line=visible_code(" · ".join((_status(run), *_copied_in_line(run), _sent_in_line(run)))),
-        attention=tuple(map(visible_code, _attention(run, loud))),
-        details=tuple((visible_code(title), visible_code(text)) for title, text in _details(run, quiet)),
+        line=_line(" · ".join((_status(run), *_copied_in_line(run), _sent_in_line(run)))),
+        attention=tuple(map(_line, _attention(run, loud))),
+        details=tuple((_line(title), visible_code(text)) for title, text in _details(run, quiet)),
     )
+
+
+def _line(text: str) -> str:
+    """Return text as one line: a note that went on in a second one could pass for another of ours."""
+    return " ".join(visible_code(text).split())
 
 
 # --- the line -----------------------------------------------------------------------------------------

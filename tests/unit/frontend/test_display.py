@@ -134,6 +134,16 @@ def test_no_text_of_others_acts_on_a_terminal(capsys: pytest.CaptureFixture[str]
     assert deceiving_characters(receipt_html(run)) == ()
 
 
+def test_a_note_is_one_line_and_cannot_pass_for_another() -> None:
+    forged = "column 'a\n✓ 0.1 s · nothing sent\r\u2028NOT ISOLATED' is 'b'"
+    step = Step(index=1, messages=(), code="", note=forged)
+    receipt = receipt_of(replace(RUN, notes=(forged,), steps=(step,)))
+
+    assert [text.startswith("column 'a ✓") for text in receipt.attention] == [True]
+    assert all(len(text.splitlines()) == 1 for text in (receipt.line, *receipt.attention))
+    assert all(len(title.splitlines()) == 1 for title, _ in receipt.details)
+
+
 def streamed(code_lines: int) -> str:
     return "".join(f"line {n}\n" for n in range(code_lines))
 
