@@ -15,6 +15,7 @@ from IPython.display import display, update_display
 from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, verdict_line
 from jupyter_codeagent.frontend.receipt_words import NOT_ISOLATED, NOT_RUN, STATUS
 from jupyter_codeagent.notebook.outputs import clean_text, visible_code
+from jupyter_codeagent.notebook.outputs.html import NO_FORMULAS
 from jupyter_codeagent.notebook.outputs.text import strip_colours
 from jupyter_codeagent.types.exploration import ExplorationResult
 from jupyter_codeagent.types.run import AgentRun, Phase
@@ -207,7 +208,7 @@ def receipt_html(run: AgentRun) -> str:
     details = "".join(_section(title, text) for title, text in receipt.details)
     folded = f"<details><summary><small>{escape(receipt.line)}</small></summary>{details}</details>"
     attention = "".join(_attention(text) for text in receipt.attention)
-    return f'<div class="jp-CodeAgent-receipt">{folded}{attention}</div>'
+    return f'<div class="jp-CodeAgent-receipt {NO_FORMULAS}">{folded}{attention}</div>'
 
 
 def _attention(text: str) -> str:

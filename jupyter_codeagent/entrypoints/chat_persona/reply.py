@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from jupyter_codeagent.frontend.client_messages import ChatAnswer
+from jupyter_codeagent.notebook.outputs.markdown import without_formulas
 from jupyter_codeagent.variables.text import visible
 
 MAX_OUTPUT_CHARS = 6000
@@ -25,7 +26,8 @@ def answer_markdown(answer: ChatAnswer, notebook: str) -> str:
 
 def plain(line: str) -> str:
     """Return a line of text as Markdown that displays it as it is."""
-    return _MARKUP.sub(lambda found: found[1] or "\\" + found[2], " ".join(visible(line).split()))
+    shown = without_formulas(" ".join(visible(line).split()))
+    return _MARKUP.sub(lambda found: found[1] or "\\" + found[2], shown)
 
 
 def fenced(text: str) -> str:

@@ -1,4 +1,7 @@
-"""HTML with tables and text only: no script, no handler, no remote address, nothing that overlays the page."""
+"""HTML with tables and text only: no script, no handler, no remote address, nothing that overlays the page.
+
+Nor a formula: JupyterLab typesets those in outputs, with links and styles that load from anywhere.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +53,21 @@ _ACTIVE = re.compile(
 )
 
 
+NO_FORMULAS = "mathjax_ignore tex2jax_ignore"
+"""Classes of an element in which MathJax, of any version, looks for no formulas."""
+_OPEN, _CLOSE = f'<div class="{NO_FORMULAS}">', "</div>"
+
+
 def clean_html(text: str) -> str:
     """Return the allowed part of a fragment, balanced; empty if nothing is left."""
+    text = text.strip()
+    if text.startswith(_OPEN) and text.endswith(_CLOSE):  # cleaned before
+        text = text[len(_OPEN) : -len(_CLOSE)]
+    cleaned = _allowed(text)
+    return f"{_OPEN}{cleaned}{_CLOSE}" if "$" in cleaned or "\\" in cleaned else cleaned
+
+
+def _allowed(text: str) -> str:
     return nh3.clean(
         text,
         tags=_TAGS,

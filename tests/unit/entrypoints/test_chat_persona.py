@@ -22,6 +22,7 @@ from jupyter_codeagent.entrypoints.chat_persona.places import attached_notebook,
 from jupyter_codeagent.entrypoints.chat_persona.reply import answer_markdown, fenced, plain
 from jupyter_codeagent.entrypoints.kernel_clients.kernel_link import NOT_LOADED
 from jupyter_codeagent.frontend.client_messages import ChatAnswer
+from jupyter_codeagent.notebook.outputs.markdown import WIDE_DOLLAR
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 MARKDOWN = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -33,7 +34,8 @@ HOSTILE = (
     "``<b>x</b>`",
     "\\`<b>x</b>`",
     "a\n# title",
-    "*bold* _x_ ~~y~~ | $x$ @Claude",
+    "*bold* _x_ ~~y~~ | $ @Claude",
+    "C:\\temp & \\href{x}",
     "https://evil.example and WWW.evil.example",
 )
 
@@ -46,7 +48,17 @@ def displayed(markdown: str) -> tuple[str, set[str]]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_line_is_displayed_as_it_is_whatever_is_in_it(text: str) -> None:
-    assert displayed(plain(text)) == (" ".join(text.split()), set())
+    assert displayed(plain(text)) == (" ".join(text.split()).replace("$", WIDE_DOLLAR), set())
+
+
+@pytest.mark.parametrize(
+    "text", ["$\\style{x}{y}$", "\\(x\\)", "\\\\[x\\\\]", "\\begin{a}x\\end{a}", "\\ref{a}", "\\`$x$\\`"]
+)
+def test_a_formula_in_a_line_is_displayed_as_text(text: str) -> None:
+    """JupyterLab looks for formulas in what a chat displays; their styles and links lead anywhere."""
+    shown, markup = displayed(plain(text))
+    assert (shown.replace(" ", ""), markup) == (text.replace("$", WIDE_DOLLAR), set())
+    assert not re.search(r"\$|\\(?:[()\[\]]|begin|end|ref)", shown)
 
 
 def test_an_address_in_a_line_is_no_link() -> None:

@@ -21,6 +21,7 @@ from jupyter_codeagent.frontend.display import (
 )
 from jupyter_codeagent.frontend.receipt import receipt_of
 from jupyter_codeagent.notebook.outputs import deceiving_characters
+from jupyter_codeagent.notebook.outputs.html import NO_FORMULAS
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.exploration import ExplorationResult
 from jupyter_codeagent.types.messages import ModelCall, Usage
@@ -52,7 +53,8 @@ def test_a_cell_shows_one_line_and_what_needs_attention_and_folds_the_rest() -> 
     html = receipt_html(replace(RUN, notes=("column 'a' is 'b'", "the last value is shown")))
     folded, shown = html.split("</details>")
     line = escape(receipt_of(RUN).line)
-    assert folded.startswith(f'<div class="jp-CodeAgent-receipt"><details><summary><small>{line}</small></summary>')
+    receipt = f'<div class="jp-CodeAgent-receipt {NO_FORMULAS}">'
+    assert folded.startswith(f"{receipt}<details><summary><small>{line}</small></summary>")
     assert "column &#x27;a&#x27; is &#x27;b&#x27;" in shown
     for told in ("the last value is shown", "210 tokens in", "qwen", "con: not copied", "len(df)", "abc123"):
         assert told in folded

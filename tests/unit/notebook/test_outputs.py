@@ -16,8 +16,10 @@ import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from jupyter_codeagent.notebook.outputs import clean_markdown, clean_output, clean_text, plain_text
+from jupyter_codeagent.notebook.outputs.html import clean_html
 from jupyter_codeagent.notebook.outputs.nesting import is_cheap_to_parse
 from jupyter_codeagent.types.sandbox import Output
 
@@ -384,7 +386,7 @@ def test_stream_and_error_are_cleaned() -> None:
         "output_type": "error",
         "ename": "Key Error",
         "evalue": "bad<U+202E>",
-        "traceback": ["\x1b[31ma", ""],
+        "traceback": ["\x1b[31ma\x1b[0m", ""],
     }
 
 
@@ -480,7 +482,9 @@ def test_plain_text_is_streams_results_and_the_size_of_images() -> None:
         ("go to https://evil.example or www.evil.example", "go to evil.example or evil.example"),
         ("hthttp://tp://evil.example", "evil.example"),
         ("a < b and c <d", "a < b and c < d"),
-        ("costs $5 to $6, `$x`", "costs \\$5 to \\$6, `$x`"),
+        ("costs $5, `x`", "costs \\$5, `x`"),
+        ("costs $5 to \\$6, `$x`", "costs ＄5 to ＄6, `＄x`"),
+        ("&dollar;&bsol;href{x}{y}&#36; R&D", "& dollar;& bsol;href{x}{y}& #36; R&D"),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "| a | b |\n|---|---|\n| 1 | 2 |"),
         ("\\href{javascript:alert(1)}{x}", "\\ href{javascript:alert(1)}{x}"),
         ("df[0](x) and d['a'][1]", "df[0] (x) and d['a'] [1]"),
@@ -488,11 +492,66 @@ def test_plain_text_is_streams_results_and_the_size_of_images() -> None:
         ("most are from a.b@c.org, `x@y.z`, @property", "most are from a.b\\@c.org, `x@y.z`, @property"),
         ("```python\nx = 1\n```", "```python\nx = 1\n```"),
         ("```mermaid\ngraph TD\n```", "``` text mermaid\ngraph TD\n```"),
-        ("~~~~ &#109;ermaid\ngraph TD\n~~~~", "~~~~ text  &#109;ermaid\ngraph TD\n~~~~"),
+        ("~~~~ &#109;ermaid\ngraph TD\n~~~~", "~~~~ text  & #109;ermaid\ngraph TD\n~~~~"),
     ],
 )
 def test_model_prose_keeps_its_shape_and_loses_addresses(prose: str, cleaned: str) -> None:
     assert clean_markdown(prose) == cleaned
+
+
+FORMULA = re.compile(r"\$[^$]*\$|\\[(\[]|\\(?:begin|eqref|ref)\b")
+"""What MathJax of JupyterLab takes for the beginning of a formula, in a page behind all escapes of Markdown."""
+
+
+FORMULA_PARTS = ["$", "\\", "(", "[", "begin{", "ref{", "&", "dollar;", "#36;", "bsol;", "`", "|", "x", " "]
+
+
+@given(st.lists(st.sampled_from(FORMULA_PARTS)))
+def test_no_prose_is_displayed_as_a_formula(parts: list[str]) -> None:
+    blocks = MarkdownIt("gfm-like", {"linkify": False}).parse(clean_markdown("".join(parts)))
+    for block in blocks:
+        text = "".join(token.content for token in block.children or () if token.type != "code_inline")
+        assert not FORMULA.search(text)
+
+
+class Typeset(HTMLParser):
+    """The texts in which MathJax looks for formulas."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ignored: list[bool] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.ignored.append("mathjax_ignore" in (dict(attributes).get("class") or "").split())
+
+    def handle_endtag(self, tag: str) -> None:
+        self.ignored.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not any(self.ignored):
+            self.texts.append(data)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<p>{}</p>",
+        "<div class='mathjax_ignore tex2jax_ignore'>a</div><p>{}</p>",
+        '<div class="mathjax_ignore tex2jax_ignore">a</div><p class="mathjax_process">{}</p></div>',
+        "</div>{}<div>",
+    ],
+)
+@pytest.mark.parametrize("formula", ["$\\style{cursor:url(//e.example)}{x}$", "&bsol;(\\href{//e.example}{x}\\)"])
+def test_no_formula_is_looked_for_in_an_output(around: str, formula: str) -> None:
+    """JupyterLab makes links of some, and loads the picture of a cursor from anywhere."""
+    cleaned = clean_html(around.format(formula))
+
+    assert Typeset(cleaned).texts == []
+    assert "mathjax_process" not in cleaned
+    assert clean_html(cleaned) == cleaned
+    assert clean_html("<p>plain</p>") == "<p>plain</p>"
 
 
 @given(st.text(alphabet=st.sampled_from("![]()<>`:/\\ \n\"'htpswimgx.w$"), max_size=80))
