@@ -197,6 +197,7 @@ def fires(seen: Watched, payload: Payload) -> bool:
 # --- a run whose sandbox is hostile ------------------------------------------------------------------
 
 ASK = "%%agent --vars hostile\nShow me what is in it."
+OWN_FORMULA = "from IPython.display import Math\nMath('x')"
 ASK_FOR_WORDS = "%%agent --vars hostile\nSay it in one sentence."
 LOAD = """%load_ext jupyter_codeagent
 import json
@@ -240,7 +241,7 @@ def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServe
         code("print(hostile['texts'][0])"),
         f"Done: {texts[0]} [click](javascript:F(2300)).",
     )
-    cells = [new_code_cell(source) for source in (LOAD, ASK, "1 + 1", ASK_FOR_WORDS)]
+    cells = [new_code_cell(source) for source in (LOAD, ASK, OWN_FORMULA, ASK_FOR_WORDS)]
     write_cells(lab.root / "hostile.ipynb", cells)
     lab.start_session("hostile.ipynb")
     with watched(browser, listener, lab.url) as seen:
@@ -278,7 +279,7 @@ def touch_everything(notebook: NotebookPage) -> None:
     """Every output is drawn, folded ones too, and everything in it is clicked."""
     show_all(notebook)
     draw_all(notebook)
-    expect(notebook.page.locator("mjx-container").first).to_be_attached()  # formulas have become links, if they can
+    expect(notebook.page.locator("mjx-container")).to_have_count(1)  # the user's own: no other text is a formula
     assert notebook.page.evaluate(TOUCH_ALL, OUTPUTS) > 300
 
 
@@ -304,7 +305,12 @@ def test_nothing_fires_while_it_runs_and_is_accepted(ran: Ran) -> None:
         expect(cell.locator(".jp-Cell-outputArea")).to_contain_text(f"shown {number}")
     saved = ran.notebook.saved()
     ran.seen.assert_silent()
-    assert [c.source for c in saved.cells if "codeagent" not in c.metadata] == [LOAD, ASK, "1 + 1", ASK_FOR_WORDS]
+    assert [c.source for c in saved.cells if "codeagent" not in c.metadata] == [
+        LOAD,
+        ASK,
+        OWN_FORMULA,
+        ASK_FOR_WORDS,
+    ]
     assert not ran.notebook.page.evaluate("() => Boolean(window.clobbered || document.getElementById('clobbered'))")
     assert ran.notebook.page.evaluate("() => ({}).polluted === undefined")
 
@@ -515,6 +521,7 @@ def test_nothing_fires_in_the_prose_of_a_model(lab: Lab, browser: Browser, liste
         draw_all(notebook)
         expect(notebook.page.locator(".jp-Notebook .jp-RenderedMarkdown")).to_have_count(len(PROSE))
         assert notebook.page.evaluate(TOUCH_ALL, ".jp-Notebook .jp-RenderedMarkdown") > 2 * len(PROSE)
+        expect(notebook.page.locator("mjx-container")).to_have_count(0)
         links = notebook.page.locator(".jp-Notebook .jp-RenderedMarkdown a").evaluate_all(
             "links => links.map(link => link.getAttribute('href'))"
         )
