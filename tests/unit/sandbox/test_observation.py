@@ -328,6 +328,9 @@ SOUND = {
 """Programs that are right, and the kind of fact that they must not have."""
 
 
+    "pd.Series([4, 5, 6], index=pd.Index(['1', '10', '2'], name='m')).cumsum()": ("numbers_as_text", "m"),
+    "pd.Series(['03', '12', '07'], name='m').sum()": ("numbers_as_text", "m"),
+    "months = pd.Series(['03', '12', '07'], name='m')\nmonths[months > '6']": ("numbers_as_text", "m"),
 @pytest.mark.parametrize("code", FLAWS)
 def test_what_makes_a_result_doubtful_is_found(shell: InteractiveShell, observer: Observer, code: str) -> None:
     report = observed(shell, observer, code)
@@ -363,6 +366,11 @@ def test_a_long_loop_is_counted_but_not_looked_at_each_time(shell: InteractiveSh
     assert report.operations[0].times == 2000
     assert [one.rows for one in report.operations] == [(3, 3), (3, 2), (3, 1), (3, 1)]
 
+    "months = pd.Series(['03', '12', '07'], name='m')\nmonths.sort_values(), months.max(), months[months > '06']": (
+        "numbers_as_text"
+    ),
+    "pl.DataFrame({'m': ['03', '12']}).filter(pl.col('m') > '06').sort('m')": "numbers_as_text",
+    "pd.Series([4, 5, 6], index=['01', '02', '10']).cumsum()": "numbers_as_text",
 
 def test_operations_beyond_the_limit_are_left_out(shell: InteractiveShell, observer: Observer) -> None:
     report = observed(shell, observer, "\n".join("plain.head(1)" for _ in range(MAX_OPERATIONS + 20)))

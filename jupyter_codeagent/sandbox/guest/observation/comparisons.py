@@ -9,7 +9,7 @@ from typing import Any
 from .call import Call, Compared, Operation, Origin, text
 from .keys import near_misses
 from .pandas_columns import OBJECT_NS, cost_ns, first_values, is_text, label_of, value_counts
-from .values import are_days_in_wrong_order, are_numbers
+from .values import CHECKED, are_days_in_wrong_order, are_misordered_numbers, are_numbers
 
 SIGNS = {"gt": ">", "lt": "<", "ge": ">=", "le": "<=", "eq": "==", "ne": "!="}
 AND_OR = {"&": " and ", "|": " or "}
@@ -32,6 +32,9 @@ def observe(call: Call) -> Operation | None:
         isinstance(other, pd.Series)
         and name not in ("==", "!=")
         and all(is_text(side) and are_numbers(first_values(side)) for side in (column, other))
+        and are_misordered_numbers(
+            value for side in (column, other) for value in first_values(side)[: CHECKED // 2]
+        )
     ):
         one.add("numbers_as_text", len(column), label=column.name)
     return one if one.facts else None
@@ -96,7 +99,7 @@ def add_comparison(one: Operation, column: Any, operator: str, other: Any) -> No
             near_misses(one, label_of(column), value_counts(column), (other,))
         elif are_days_in_wrong_order(first_values(column)):
             one.add("dates_as_text", len(column), label=label_of(column))
-        elif are_numbers((other,) * 2) and are_numbers(first_values(column)):
+        elif are_numbers((other,) * 2) and are_misordered_numbers([other, *first_values(column)]):
             one.add("numbers_as_text", len(column), label=label_of(column))
             one.show("text", [label_of(column)], [[repr(value)] for value in first_values(column)[:5]])
     elif is_equality and differs_in_type(column, other):

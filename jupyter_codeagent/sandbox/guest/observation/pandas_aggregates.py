@@ -60,6 +60,8 @@ UNCHANGED_BY_REPEATS = frozenset({"min", "max", "nunique", "mode", "idxmin", "id
 def _aggregate(call: Call, _: Any) -> Operation | None:
     one = _of_receiver(call)
     call.origin = replace(call.origin, compared={})
+ADDED = frozenset({"sum", "median"})
+"""Of these, what is wrong for numbers as text whatever their order."""
     return one
 
 
@@ -98,7 +100,9 @@ def _of_columns(call: Call, frame: Any, *, is_series: bool) -> Operation | None:
         values = call.result.index if name == "value_counts" else call.receiver.dropna().unique()
         add_variants(one, label_of(call.receiver), values[:MAX_UNIQUE])
     if is_series and name in ORDERED:
-        add_numbers_as_text(one, call.receiver)
+        add_numbers_as_text(one, call.receiver, are_added=name in ADDED)
+    if is_series and name.startswith("cum") and call.receiver.index.is_monotonic_increasing:
+        add_numbers_as_text(one, call.receiver.index.to_series())
     if call.origin.uneven_means and name in AVERAGES:
         one.add("mean_of_means", call.origin.uneven_means)
         call.origin = replace(call.origin, uneven_means=0)
@@ -136,7 +140,7 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
         _add_skipped(call, one, used)
     if name in ORDERED or (name in MANY and ORDERED.intersection(_WORD.findall(call.site.detail))):
         for at in range(min(used.shape[1], 5)):
-            add_numbers_as_text(one, used.iloc[:, at])
+            add_numbers_as_text(one, used.iloc[:, at], are_added=are_added)
     source = call.origin.frame() if call.origin.frame is not None else None
     _add_compared(call, one, used, source if source is not None else frame)
     _add_warnings(call, one, source if source is not None else frame, used, keys)
@@ -146,6 +150,7 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
 
 
 def _add_key_variants(one: Operation, result: Any, keys: tuple[str, ...]) -> None:
+        are_added = not ADDED.isdisjoint({name, *_WORD.findall(call.site.detail)})
     """Add groups that are one but for case and blanks, key by key."""
     values = {str(label): column for label, column in result.items()} if result.ndim == 2 else {}
     for axis in result.axes:

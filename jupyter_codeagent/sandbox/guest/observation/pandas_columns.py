@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .call import Call, Operation
-from .values import are_days_in_wrong_order, are_numbers
+from .values import are_days_in_wrong_order, are_misordered_numbers, are_numbers
 
 OBJECT_NS, PLAIN_NS = 60, 3
 """Nanoseconds that one value of an object column, or of another one, takes to be looked at; measured."""
@@ -63,11 +63,12 @@ def add_missing(call: Call, one: Operation, frame: Any, kind: str, most: int = 5
         one.add(kind, count, len(frame), label)
 
 
-def add_numbers_as_text(one: Operation, column: Any) -> None:
-    """Add the fact that a column which is sorted or computed holds numbers as text."""
+def add_numbers_as_text(one: Operation, column: Any, *, are_added: bool = False) -> None:
+    """Add the fact that a column whose order counts, or that is added up, holds numbers as text."""
+    is_wrong = are_numbers if are_added else are_misordered_numbers
     if is_text(column) and are_days_in_wrong_order(first_values(column)):
         one.add("dates_as_text", len(column), label=label_of(column))
-    elif is_text(column) and are_numbers(first_values(column)):
+    elif is_text(column) and is_wrong(first_values(column)):
         one.add("numbers_as_text", len(column), label=label_of(column))
         one.show("text", [label_of(column)], [[repr(value)] for value in first_values(column)[:5]])
 

@@ -138,7 +138,7 @@ def observe_aggregate(call: Call) -> Operation | None:
     if count := column.null_count():
         one.add("skipped", count, len(column), column.name)
     if call.site.name in ("max", "min", "sum"):
-        add_numbers_as_text(one, column)
+        add_numbers_as_text(one, column, are_added=call.site.name == "sum")
     if call.origin.uneven_means and call.site.name in AVERAGES:
         one.add("mean_of_means", call.origin.uneven_means)
     source = call.origin.frame() if call.origin.frame is not None else None

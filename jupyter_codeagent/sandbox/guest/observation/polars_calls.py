@@ -13,7 +13,7 @@ from .call import Call, Operation, Origin
 from .keys import near_misses
 from .polars_columns import add_numbers_as_text, value_counts
 from .table_checks import CELL_NS
-from .values import are_numbers
+from .values import are_misordered_numbers, are_numbers
 
 VALUE_NS = 5
 _COMPARED = re.compile(r'\[?\(?col\("([^"]+)"\)\)? (==|!=|<|<=|>|>=) \(?"([^"]*)"\)?\]?')
@@ -70,7 +70,7 @@ def _add_comparisons(one: Operation, frame: Any, expression: str) -> None:
                 if operator == "!=" and (count := column.null_count()):
                     one.add("nulls_filtered", count, len(column), label)
                 near_misses(one, label, value_counts(column), (wanted,))
-            elif are_numbers((wanted,) * 2) and are_numbers(column.head(1000)):
+            elif are_numbers((wanted,) * 2) and are_misordered_numbers([wanted, *column.head(1000)]):
                 one.add("numbers_as_text", len(column), label=label)
 
 

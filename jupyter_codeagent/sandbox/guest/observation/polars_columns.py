@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .call import Operation
-from .values import are_numbers
+from .values import are_misordered_numbers, are_numbers
 
 
 def value_counts(column: Any) -> dict[Any, int]:
@@ -14,8 +14,9 @@ def value_counts(column: Any) -> dict[Any, int]:
     return dict(zip(counted.to_series(0).to_list(), counted.to_series(1).to_list(), strict=True))
 
 
-def add_numbers_as_text(one: Operation, column: Any) -> None:
-    """Add the fact that a column which is sorted or computed holds numbers as text."""
-    if str(column.dtype) == "String" and are_numbers(column.head(1000)):
+def add_numbers_as_text(one: Operation, column: Any, *, are_added: bool = False) -> None:
+    """Add the fact that a column whose order counts, or that is added up, holds numbers as text."""
+    is_wrong = are_numbers if are_added else are_misordered_numbers
+    if str(column.dtype) == "String" and is_wrong(column.head(1000)):
         one.add("numbers_as_text", len(column), label=column.name)
         one.show("text", [column.name], [[repr(value)] for value in column.head(5)])

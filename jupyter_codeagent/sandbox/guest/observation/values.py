@@ -50,6 +50,13 @@ def ambiguous_days(values: Iterable[Any]) -> tuple[int, int, int]:
                 month_first += 1
             elif first != second:
                 either += 1
+def are_misordered_numbers(values: Iterable[Any]) -> bool:
+    """Check for numbers as text that sort otherwise than as numbers: not 2019 and 2024, or 03 and 12."""
+    texts = _texts(values)
+    are_alike = all(one.isdecimal() and len(one) == len(texts[0]) for one in texts)
+    return are_numbers(texts) and not are_alike
+
+
     return either, day_first, month_first
 
 
