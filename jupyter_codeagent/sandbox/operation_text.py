@@ -115,7 +115,9 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     ),
     "time_zone": lambda fact: f"times in {fact.label}",
     "part_of_rows": lambda fact: f"only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
-    "repeated": lambda fact: f"a join repeated {fact.label or 'the rows'} in {_count(fact.count, 'row')}",
+    "repeated": lambda fact: (
+        f"a join repeated {f'{fact.label} in ' if fact.label else ''}{_count(fact.count, 'row')}"
+    ),
     "mean_of_means": lambda fact: f"a mean of {fact.count:,} group means, though the groups differ in size",
     "duplicate_rows": lambda fact: f"{_count(fact.count, 'duplicate row')} counted more than once",
     "repeated_ids": lambda fact: _rows_have(fact, f"the same {fact.label} as an earlier row"),

@@ -59,7 +59,7 @@ _AVERAGED = re.compile(
 )
 _MEAN = _words(r"averag\w*", "avg", "mean", "median", r"typical\w*", r"durchschnitt\w*", r"mittel\w*")
 _MEAN_OF_MEANS = _words(
-    *(r"(?:averages?|means?) of (?:\w+\W+){0,6}?(?:averages?|means?)", "counts? the same"),
+    *(r"(?:averages?|means?) of (?:\w+\W+){0,6}?(?:averages?|means?)", r"count\w* the same"),
     *("same weight", "unweighted"),
 )
 _ID_ENDING = re.compile(r"(?:^|[_\s])(?:id|key|uuid|number|no|nr|code)$|Id$|ID$")

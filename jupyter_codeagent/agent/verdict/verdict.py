@@ -273,3 +273,8 @@ def _what_was_looked_at(signals: Signals) -> str:
     if not steps:
         return "no step of the code has rows to count"
     return f"nothing lost, repeated or mixed up in {steps} observed step{'' if steps == 1 else 's'}"
+        case "dropped_for":
+            return share > MOST
+    if fact.kind == "missing" and one.rows is not None:
+        before, after = one.rows
+        return f"{before - after:,} of {before:,} rows left out for missing values (line {one.line})"

@@ -135,7 +135,7 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
         numbers = groups.ngroup()
         lost = int((numbers.isna() | (numbers == -1)).sum())
         if lost:
-            one.add("missing_keys", lost, len(obj), ", ".join(keys))
+            one.add("missing_keys", lost, len(obj), ", ".join(_lacking(call, frame, keys)))
     if name not in COUNTING:
         _add_skipped(call, one, used)
     if name in ORDERED or (name in MANY and ORDERED.intersection(_WORD.findall(call.site.detail))):
@@ -161,6 +161,14 @@ def _add_key_variants(one: Operation, result: Any, keys: tuple[str, ...]) -> Non
 
 
 def _add_mean_of_means(call: Call, one: Operation, groups: Any) -> None:
+def _lacking(call: Call, frame: Any, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of the keys have missing values; all where that cannot be told."""
+    if len(keys) < 2 or not frame.columns.is_unique or not {*keys} <= {*map(str, frame.columns)}:
+        return keys
+    lacking = {str(label) for label in frame.columns if str(label) in keys and missing_count(call, frame[label])}
+    return tuple(key for key in keys if key in lacking) or keys
+
+
     """Add that means of groups are averaged, and remember those of groups that differ in size."""
     name = call.site.name
     if name not in AVERAGES and not (name in MANY and "mean" in call.site.detail):
@@ -311,7 +319,7 @@ def _pivot(call: Call, _: Any) -> Operation | None:
     if keys and call.budget.allows(len(frame), sum(cost_ns(frame[key]) for key in keys)):
         lost = int(frame[keys].isna().any(axis=1).sum())
         if lost:
-            one.add("missing_keys", lost, len(frame), ", ".join(map(str, keys)))
+            one.add("missing_keys", lost, len(frame), ", ".join(_lacking(call, frame, tuple(map(str, keys)))))
     _add_skipped(call, one, frame[values])
     _add_compared(call, one, frame[values], frame)
     _add_warnings(call, one, frame, frame[values], tuple(map(str, keys)))

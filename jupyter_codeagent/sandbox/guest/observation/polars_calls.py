@@ -18,6 +18,7 @@ from .values import are_misordered_numbers, are_numbers
 VALUE_NS = 5
 _COMPARED = re.compile(r'\[?\(?col\("([^"]+)"\)\)? (==|!=|<|<=|>|>=) \(?"([^"]*)"\)?\]?')
 """A column compared with a text, in the text of an expression."""
+_UNEQUAL = re.compile(r'\[?\(?col\("([^"]+)"\)\)? != ')
 
 
 def observe(call: Call, origin_of: Any) -> Operation | None:
@@ -63,12 +64,13 @@ def _filter(call: Call) -> Operation | None:
 
 def _add_comparisons(one: Operation, frame: Any, expression: str) -> None:
     """Add what the comparisons with texts in an expression can hardly mean."""
+    for label in _UNEQUAL.findall(expression)[:10]:
+        if label in frame.columns and (count := frame[label].null_count()):
+            one.add("nulls_filtered", count, len(frame), label)
     for label, operator, wanted in _COMPARED.findall(expression)[:10]:
         if label in frame.columns and str(frame[label].dtype) in ("String", "Categorical"):
             column = frame[label].cast(str)
             if operator in ("==", "!="):
-                if operator == "!=" and (count := column.null_count()):
-                    one.add("nulls_filtered", count, len(column), label)
                 near_misses(one, label, value_counts(column), (wanted,))
             elif are_numbers((wanted,) * 2) and are_misordered_numbers([wanted, *column.head(1000)]):
                 one.add("numbers_as_text", len(column), label=label)
