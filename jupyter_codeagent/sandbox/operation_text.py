@@ -8,6 +8,8 @@ from jupyter_codeagent.types.operations import FactKind, Operation, OperationFac
 
 MAX_DETAIL_CHARS = 70
 SUBSCRIPT = "[]"
+ARITHMETIC = "arithmetic"
+"""Name of the operation of two columns that are added, subtracted, multiplied or divided."""
 
 
 def operation_text(one: Operation) -> str:
@@ -26,6 +28,8 @@ def _title(one: Operation) -> str:
             return f"rows [{detail}]"
         case "comparison":
             return f"compare {detail}" if one.name != "isin" else f"isin({detail})"
+        case "convert" if one.name == ARITHMETIC:
+            return detail
         case "columns" if one.name == "[]=":
             return f"assign {detail}"
         case "group" | "aggregate":
@@ -163,10 +167,17 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
         f"{fact.count:,} of {_count(fact.of or 0, 'row')} without {fact.label} left out as if they were duplicates"
     ),
     "part_of_top": lambda fact: f"computed from only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
+    "missing_codes": lambda fact: (
+        f"{fact.label} in {_count(fact.count, 'row')}, far from its other values: probably a code for a missing one"
+    ),
+    "clock_numbers": lambda fact: f"the numbers in {fact.label} are times of day (1349 for 13:49), not amounts",
+    "missing_in_filter": lambda fact: (
+        f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} counted in the share"
+    ),
     "mixed_units": lambda fact: f"mixed units in {fact.label}",
 }
 """A text for each kind of fact that is told."""
 FOR_THE_VERDICT: frozenset[FactKind] = frozenset(
-    {"several_rows", "several_summed", "dropped_for", "part_of_top", "mean_of_ratios"}
+    {"several_rows", "several_summed", "dropped_for", "part_of_top", "mean_of_ratios", "missing_in_filter"}
 )
 """Told only where the prompt makes them matter: as the verdict's reason."""

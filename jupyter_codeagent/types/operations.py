@@ -89,6 +89,9 @@ FactKind = Literal[
     "counted_no",
     "counted_yes",
     "keyless",
+    "missing_codes",
+    "clock_numbers",
+    "missing_in_filter",
 ]
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from jupyter_codeagent.agent.run_facts import WARNING
 from jupyter_codeagent.agent.verdict import asked_rows
+from jupyter_codeagent.agent.verdict.length_shares import filters_by_whole
 from jupyter_codeagent.agent.verdict.signals import Signals
-from jupyter_codeagent.sandbox.operation_text import fact_text
+from jupyter_codeagent.sandbox.operation_text import ARITHMETIC, fact_text
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact
 from jupyter_codeagent.types.run import Verdict
 
@@ -40,6 +41,8 @@ DOUBTFUL: tuple[FactKind, ...] = (
     "cut_off",
     "excel_days",
     "unjoined_nulls",
+    "missing_codes",
+    "clock_numbers",
 )
 """Facts that make a result wrong as a rule; of several the first is the reason."""
 LOOK: tuple[FactKind, ...] = (
@@ -65,6 +68,7 @@ LOOK: tuple[FactKind, ...] = (
     "several_rows",
     "mean_of_ratios",
     "not_counted",
+    "missing_in_filter",
 )
 """Facts that a person should know before using the result."""
 SEVERAL: tuple[FactKind, ...] = ("several_rows", "several_summed", "repeated_ids", "one_to_many", "multiplied")
@@ -80,13 +84,26 @@ MANY_UNREAD = 0.05
 16 programs with an error lose .09 or more, and no right one loses any but placeholders, or what is filled later."""
 MOST = 0.5
 """Share of the rows of both tables without a match beyond which a join hardly means what it says."""
+ADDS = frozenset({"sum", "agg", "aggregate", "pivot_table"})
+"""Methods by which a value that is missing is missing from a total."""
 INTENDED = frozenset({"where", "mask", "reindex"})
 """Methods that make values missing on purpose."""
 _HANDLES_MISSING = re.compile(
     r"\b(?:isna|isnull|notna|notnull|is_null|is_not_null|fillna|fill_null|nulls_equal|dropna\s*=\s*False)\b"
 )
-OF_MISSING: tuple[FactKind, ...] = ("missing_keys", "missing", "counted_no", "counted_yes", "keyless")
+_MISSING_WORD = re.compile(r"\b(?:nan|NaN|NA|NaT|None)\b")
+OF_MISSING: tuple[FactKind, ...] = (
+    "missing_keys",
+    "missing",
+    "counted_no",
+    "counted_yes",
+    "keyless",
+    "nulls_filtered",
+    "missing_in_filter",
+)
 _SHIFTS_CENTURY = re.compile(r"years\s*=\s*-?100\b|-\s*100\b|\b100y\b")
+_CHOSEN = re.compile(r"\[\[[^\[\]]*\]\]")
+"""``[["amount", "currency"]]``: a choice of columns does nothing with them."""
 _PICKS = re.compile(
     r"\b(?:drop_duplicates|unique|idxmax|idxmin|arg_max|last|first|nth|tail|head|rank|row_number|duplicated|is_duplicated)\b"
 )
@@ -121,12 +138,27 @@ def _facts(signals: Signals, prompt: str) -> Iterator[tuple[Operation, Operation
     is_filled = any(one.kind == "fill" for one in signals.operations)
     for one in signals.operations:
         for fact in one.facts:
-            intended = one.name in INTENDED or (one.name in FILLED_LATER and is_filled)
-            if fact.kind == "became_missing" and intended:
+            if fact.kind == "became_missing" and _is_left_missing(one, signals, is_filled=is_filled):
                 continue
             is_asked = fact.kind in ASKED and ASKED[fact.kind](fact, prompt)
-            if fact.count and fact.kind not in settled and not is_asked and not _is_intended(fact, signals.code):
+            if (
+                fact.count
+                and fact.kind not in settled
+                and not is_asked
+                and not _is_intended(one, fact, signals.code)
+            ):
                 yield one, fact
+
+
+def _is_left_missing(one: Operation, signals: Signals, *, is_filled: bool) -> bool:
+    """Check for values that become missing on purpose, or that no sum skips where they have no match."""
+    if one.name == ARITHMETIC:
+        later = signals.operations[signals.operations.index(one) + 1 :]
+        return not any(
+            after.name in ADDS and any(fact.kind == "skipped" for fact in after.facts) for after in later
+        )
+    is_replaced = one.name == "replace" and _MISSING_WORD.search(one.detail) is not None
+    return one.name in INTENDED or is_replaced or (one.name in FILLED_LATER and is_filled)
 
 
 def _settled(signals: Signals) -> frozenset[FactKind]:
@@ -160,15 +192,17 @@ name: ``how many patients`` by the rows of a `patient_id`.
 """
 
 
-def _is_intended(fact: OperationFact, code: str) -> bool:
+def _is_intended(one: Operation, fact: OperationFact, code: str) -> bool:
     """Check whether the program has to do with what was counted: it names the units, or the column."""
     match fact.kind:
         case "cut_off":
             return any(_quotes(code, left) for left in fact.label.rpartition(": ")[2].split(", "))
         case "mixed_units":
-            return _names_column(code, fact.label.partition(":")[0])
+            return _names_column(_CHOSEN.sub("", code), fact.label.partition(":")[0])
         case "dropped_for":
             return _names_column(code, fact.label)
+        case "missing_in_filter":
+            return one.line not in filters_by_whole(code)
         case _:
             return False
 
@@ -249,6 +283,8 @@ def _loses_much(one: Operation, fact: OperationFact, signals: Signals, prompt: s
             return reads and share >= MANY_UNREAD and is_used and not asked_rows.asks_without_missing(prompt)
         case "lost_left":
             return share > MOST and counts.get("unmatched_right", 0) > MOST
+        case "dropped_for":
+            return share > MOST
         case "unmatched_left" if "lost_left" not in counts:
             is_asked = asked_rows.asks_for_matches(prompt)
             return share > MOST and counts.get("lost_right", 0) > MOST and not is_asked
@@ -265,6 +301,9 @@ def _first_of(facts: Sequence[tuple[Operation, OperationFact]]) -> str:
 
 
 def _reason(one: Operation, fact: OperationFact) -> str:
+    if fact.kind == "missing" and one.rows is not None:
+        before, after = one.rows
+        return f"{before - after:,} of {before:,} rows left out for missing values (line {one.line})"
     return f"{fact_text(fact)} (line {one.line})"
 
 
@@ -273,8 +312,3 @@ def _what_was_looked_at(signals: Signals) -> str:
     if not steps:
         return "no step of the code has rows to count"
     return f"nothing lost, repeated or mixed up in {steps} observed step{'' if steps == 1 else 's'}"
-        case "dropped_for":
-            return share > MOST
-    if fact.kind == "missing" and one.rows is not None:
-        before, after = one.rows
-        return f"{before - after:,} of {before:,} rows left out for missing values (line {one.line})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jupyter_codeagent.agent.run_facts import WARNING
@@ -82,7 +84,8 @@ def test_a_join_that_matches_few_rows_of_either_table_is_doubtful_and_says_how_m
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in LOOK if kind not in ASKED or kind in ("lost_left", "missing", "missing_keys")]
+    "kind",
+    [kind for kind in LOOK if kind not in {*ASKED, "missing_in_filter"} or kind in ("lost_left", "missing_keys")],
 )
 def test_a_fact_that_a_person_should_know_asks_for_a_look(kind: FactKind) -> None:
     verdict = judge(Signals(operations=(operation(fact(kind)),)), PROMPT)
@@ -174,6 +177,56 @@ def test_a_program_that_has_to_do_with_it_is_no_reason(kind: FactKind, label: st
     one = operation(fact(kind, label=label))
     assert judge(Signals(operations=(one,)), PROMPT).level != "checked"
     assert judge(Signals(operations=(one,), code=code), PROMPT).level == "checked"
+
+
+@pytest.mark.parametrize(
+    ("code", "level"),
+    [
+        ("df[df.sex == 'f'].shape[0] / df.shape[0]", "look"),
+        ("women = df.loc[df.sex == 'f']\nshare = 100 * len(women) / len(df)", "look"),
+        ("women = len(df[df.sex == 'f'])\nall_rows = len(df)\nround(women / all_rows, 2)", "look"),
+        ("known = df[df.sex.isin(['f', 'm'])]\nlen(known) / 5", "checked"),
+        ("women = df[df.sex == 'f']\nlen(women[women.age > 5]) / len(women)", "checked"),
+        ("len(df[df.sex == 'f']) / len(df[df.sex.notna()])", "checked"),
+        ("%matplotlib inline\nlen(df[df.sex == 'f'])", "checked"),
+    ],
+)
+def test_missing_values_count_in_a_share_by_numbers_of_rows_alone(code: str, level: str) -> None:
+    line = next(at for at, text in enumerate(code.splitlines(), start=1) if "[df.sex" in text)
+    one = Operation(
+        kind="filter", name="[]", rows=(100, 40), line=line, facts=(fact("missing_in_filter", 12, label="sex"),)
+    )
+    assert judge(Signals(operations=(one,), code=code), PROMPT).level == level
+
+
+def test_what_a_join_found_no_value_for_matters_where_a_sum_skips_it() -> None:
+    product = operation(fact("became_missing", label="hours without wage"), kind="convert", name="arithmetic")
+    total, mean = (operation(fact("skipped"), name=name) for name in ("sum", "mean"))
+    added = judge(Signals(operations=(product, total)), PROMPT)
+    assert (added.level, added.reason) == ("look", "5 values of hours without wage became missing (line 2)")
+    assert judge(Signals(operations=(product, mean)), PROMPT).level == "checked"
+    assert judge(Signals(operations=(total, product)), PROMPT).level == "checked"
+
+
+def test_values_that_a_program_replaces_by_missing_ones_are_no_reason() -> None:
+    def replaced(detail: str) -> Operation:
+        one = operation(fact("became_missing"), kind="convert", name="replace")
+        return replace(one, detail=detail)
+
+    assert judge(Signals(operations=(replaced("-9, np.nan"),)), PROMPT).level == "checked"
+    assert judge(Signals(operations=(replaced("',', '.'"),)), PROMPT).level == "look"
+
+
+def test_rows_left_out_for_missing_values_are_counted_in_the_reason() -> None:
+    one = operation(fact("missing", 40, label="cabin"), kind="drop_missing", name="dropna", rows=(100, 55))
+    assert judge(Signals(operations=(one,)), PROMPT).reason == "45 of 100 rows left out for missing values (line 2)"
+    most = operation(fact("dropped_for", 80, label="cabin"), kind="drop_missing", name="dropna", rows=(100, 10))
+    assert judge(Signals(operations=(most,)), PROMPT).level == "doubtful"
+
+
+def test_a_choice_of_columns_does_nothing_with_the_units() -> None:
+    one = operation(fact("mixed_units", label="unit: kg, g"))
+    assert judge(Signals(operations=(one,), code="df[['qty', 'unit']].qty.sum()"), PROMPT).level == "doubtful"
 
 
 LEFT = operation(fact("lost_right", 7), kind="join", name="merge")

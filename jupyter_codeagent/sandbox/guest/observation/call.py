@@ -72,6 +72,8 @@ class Origin:
     """Rows that the join has more, and rows before."""
     unmatched: int = 0
     """Labels that only one of the operands had which it was computed of."""
+    unjoined: frozenset[str] = frozenset()
+    """Columns of the right table of a join that left rows without a match have no value of."""
     summed_once: frozenset[str] = frozenset()
     """Columns of the smaller table of a join, whose values stand in several rows by design."""
     computed: frozenset[str] = frozenset()

@@ -20,7 +20,14 @@ INDEXERS = frozenset({"loc", "iloc"})
 UNHOOKED = frozenset({"loc", "iloc", "at", "iat", "shape", "columns", "index", "dtypes", "T"})
 """Attributes of frames that are no columns, and lead to none."""
 COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-OPERATORS: dict[type, str] = {ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|"}
+OPERATORS: dict[type, str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+}
 """Of columns, those that are told apart."""
 SUBSCRIPT = "[]"
 STORE = "[]="

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import re
 import weakref
+from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from .call import Call, Operation, add_part, add_repeats
+from .different_rows import ROWS_NS, PandasRows
 from .keys import MAX_UNIQUE, add_variants
 from .pandas_columns import add_missing, add_numbers_as_text, cost_ns, is_grouping, label_of, missing_count
-from .table_checks import CELL_NS, CHECK_SHARE, Use, check_table
+from .table_checks import (
+    CELL_NS,
+    CHECK_SHARE,
+    MAX_NUMBERS,
+    NUMBER_NS,
+    Use,
+    add_implausible_numbers,
+    check_table,
+)
 
 SKIPPING = frozenset(
     [
@@ -49,6 +60,8 @@ NUMERIC = frozenset(
     ["mean", "sum", "median", "std", "var", "sem", "prod", "quantile", "skew", "kurt", "corr", "cov"]
 )
 ORDERED = frozenset({"max", "min", "sum", "median", "idxmax", "idxmin", "rank"})
+ADDED = frozenset({"sum", "median"})
+"""Of these, what is wrong for numbers as text whatever their order."""
 AGGREGATES = SKIPPING | COUNTING
 OF_COMPARISONS = {"mean": "share", "sum": "count"}
 """What an aggregate of true and false is."""
@@ -60,8 +73,6 @@ UNCHANGED_BY_REPEATS = frozenset({"min", "max", "nunique", "mode", "idxmin", "id
 def _aggregate(call: Call, _: Any) -> Operation | None:
     one = _of_receiver(call)
     call.origin = replace(call.origin, compared={})
-ADDED = frozenset({"sum", "median"})
-"""Of these, what is wrong for numbers as text whatever their order."""
     return one
 
 
@@ -139,6 +150,7 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     if name not in COUNTING:
         _add_skipped(call, one, used)
     if name in ORDERED or (name in MANY and ORDERED.intersection(_WORD.findall(call.site.detail))):
+        are_added = not ADDED.isdisjoint({name, *_WORD.findall(call.site.detail)})
         for at in range(min(used.shape[1], 5)):
             add_numbers_as_text(one, used.iloc[:, at], are_added=are_added)
     source = call.origin.frame() if call.origin.frame is not None else None
@@ -149,8 +161,15 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     return one
 
 
+def _lacking(call: Call, frame: Any, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of the keys have missing values; all where that cannot be told."""
+    if len(keys) < 2 or not frame.columns.is_unique or not {*keys} <= {*map(str, frame.columns)}:
+        return keys
+    lacking = {str(label) for label in frame.columns if str(label) in keys and missing_count(call, frame[label])}
+    return tuple(key for key in keys if key in lacking) or keys
+
+
 def _add_key_variants(one: Operation, result: Any, keys: tuple[str, ...]) -> None:
-        are_added = not ADDED.isdisjoint({name, *_WORD.findall(call.site.detail)})
     """Add groups that are one but for case and blanks, key by key."""
     values = {str(label): column for label, column in result.items()} if result.ndim == 2 else {}
     for axis in result.axes:
@@ -161,14 +180,6 @@ def _add_key_variants(one: Operation, result: Any, keys: tuple[str, ...]) -> Non
 
 
 def _add_mean_of_means(call: Call, one: Operation, groups: Any) -> None:
-def _lacking(call: Call, frame: Any, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which of the keys have missing values; all where that cannot be told."""
-    if len(keys) < 2 or not frame.columns.is_unique or not {*keys} <= {*map(str, frame.columns)}:
-        return keys
-    lacking = {str(label) for label in frame.columns if str(label) in keys and missing_count(call, frame[label])}
-    return tuple(key for key in keys if key in lacking) or keys
-
-
     """Add that means of groups are averaged, and remember those of groups that differ in size."""
     name = call.site.name
     if name not in AVERAGES and not (name in MANY and "mean" in call.site.detail):
@@ -252,6 +263,7 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
     """Add what makes a figure doubtful: rows repeated by a join, a part of the rows, and what the table holds."""
     name, origin = call.site.name, call.origin
     functions = AGGREGATES.intersection(_WORD.findall(call.site.detail)) if name in MANY else {name}
+    _add_implausible_numbers(call, one, used, functions)
     if functions and functions <= UNCHANGED_BY_REPEATS:
         return
     labels = [str(label) for label in used.columns]
@@ -273,9 +285,26 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
             counts_rows=name in COUNTING or name == "count",
             adds=adds,
             averages=name == "pivot_table" or bool(AVERAGES.intersection(functions)),
-            all_rows=step == 1 and not origin.repeated,
         )
-        check_table(one, table, use)
+        is_compared = not origin.repeated and call.budget.allows(frame.size, ROWS_NS / CHECK_SHARE)
+        check_table(one, table, use, PandasRows(frame) if is_compared else None)
+
+
+def _add_implausible_numbers(call: Call, one: Operation, used: Any, functions: Collection[str]) -> None:
+    """Add columns whose numbers are computed with though some are codes, or all are times of day."""
+    import pandas as pd
+
+    for at in range(min(used.shape[1], 12)):
+        column = used.iloc[:, at]
+        is_number = pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+        if is_number and call.budget.allows(min(len(column), MAX_NUMBERS), NUMBER_NS):
+            count_of = partial(_count_of, column)
+            numbers = column.iloc[:: max(1, len(column) // MAX_NUMBERS)].tolist()
+            add_implausible_numbers(one, label_of(column), numbers, count_of, functions)
+
+
+def _count_of(column: Any, number: float) -> int:
+    return int((column == number).sum())
 
 
 def _add_repeated_sums(call: Call, one: Operation, labels: list[str], keys: tuple[str, ...]) -> None:

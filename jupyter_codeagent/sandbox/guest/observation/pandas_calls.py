@@ -26,8 +26,7 @@ def observe(call: Call, origin_of: Any) -> Operation | None:
         _keep_column(call)
         return None
     if name == ARITHMETIC:
-        _keep_operands(call, origin_of)
-        return None
+        return _computed_of_columns(call, origin_of)
     if call.site.all_known and (handler := HANDLERS.get(name)) is not None:
         return handler(call, origin_of)
     _keep_rows(call)
@@ -74,7 +73,7 @@ def _subscript(call: Call, origin_of: Any) -> Operation | None:
     if len(result) == len(frame) and not pandas_rows.is_mask(key):
         return None
     if pandas_rows.is_mask(key):
-        return pandas_rows.filtered(call, frame, key)
+        return pandas_rows.filtered(call, frame, key, comparisons.of_column(key, origin_of(key)))
     if call.site.detail.count(":") and len(result) < len(frame):
         return pandas_rows.cut(call, frame)
     return None
@@ -88,6 +87,18 @@ def _keep_column(call: Call) -> None:
         call.origin = _of_column(call.origin, call.receiver)
     elif not is_grouping(call.receiver):
         call.origin = Origin()
+
+
+def _computed_of_columns(call: Call, origin_of: Any) -> Operation | None:
+    """Observe arithmetic with two columns."""
+    import pandas as pd
+
+    sides = [
+        (side, isinstance(side, pd.Series) and label_of(side) in origin_of(side).unjoined)
+        for side in (call.receiver, call.arguments.get(0))
+    ]
+    _keep_operands(call, origin_of)
+    return pandas_values.computed(call, sides)
 
 
 def _keep_operands(call: Call, origin_of: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .call import Call, Operation
@@ -91,6 +92,9 @@ def _joined(call: Call, left: Any, right: Any, how: str, sides: tuple[Any, Any] 
         _telling(call, right, sides[1], left) if matches.right_repeats else frozenset(),
     )
     count_repeats(one, call, how, matches, (left.columns, right.columns), telling)
+    if how == "left" and not matches.in_right.all():
+        own = frozenset(map(str, right.columns)) - frozenset(map(str, left.columns))
+        call.origin = replace(call.origin, unjoined=call.origin.unjoined | own)
     return one
 
 

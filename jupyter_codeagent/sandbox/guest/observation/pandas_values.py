@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from .pandas_columns import (
     missing_count,
     value_counts,
 )
-from .values import ambiguous_days, are_placeholders, have_three_decimals, read_days
+from .values import ambiguous_days, are_clock_times, are_placeholders, have_three_decimals, read_days
 
 CONVERSIONS = frozenset(
     [
@@ -41,6 +41,10 @@ CONVERSIONS = frozenset(
         "reindex",
     ]
 )
+COMPUTED = "arithmetic"
+"""Name of the operation of two columns that are added, subtracted, multiplied or divided."""
+NO_DATE_YEARS = 30
+"""Years ahead from which one date in several rows, such as 2199-12-31, stands for none."""
 PARSING = frozenset({"to_numeric", "to_datetime", "to_timedelta"})
 
 
@@ -154,6 +158,42 @@ def _add_implausible_dates(one: Operation, column: Any, result: Any, *, in_days:
         one.add("later_years", len(known), len(column), label_of(column))
     elif is_text(column) and (later := int((years > time.localtime().tm_year + 1).sum())):
         one.add("later_years", later, len(column), label_of(column))
+
+
+def computed(call: Call, sides: Sequence[tuple[Any, bool]]) -> Operation | None:
+    """Observe arithmetic with two columns, each with whether a join found no match for some of its rows."""
+    import pandas as pd
+
+    (left, _), (right, _) = sides
+    if not all(isinstance(value, pd.Series) and len(value) == len(left) for value in (left, right, call.result)):
+        return None
+    one = call.operation("convert", left, call.result)
+    one.name, one.detail = COMPUTED, f"{label_of(left)} {call.site.detail} {label_of(right)}"
+    if call.site.detail == "-" and call.budget.allows(min(len(left), 5000), OBJECT_NS):
+        _add_subtracted(one, left, right)
+    for (lacking, is_unjoined), (other, is_too) in (sides, sides[::-1]):
+        if is_unjoined and not is_too and call.budget.allows(len(other), cost_ns(other) + cost_ns(lacking)):
+            is_lost = lacking.isna().to_numpy(dtype=bool) & other.notna().to_numpy(dtype=bool)
+            if count := int(is_lost.sum()):
+                label = f"{label_of(other)} without {label_of(lacking)}"
+                one.add("became_missing", count, int(other.notna().sum()), label)
+    return one if one.facts else None
+
+
+def _add_subtracted(one: Operation, left: Any, right: Any) -> None:
+    """Add times of day that are subtracted as numbers, and dates far ahead that stand for none."""
+    import pandas as pd
+
+    if all(
+        pd.api.types.is_numeric_dtype(side.dtype) and are_clock_times(first_values(side)) for side in (left, right)
+    ):
+        one.add("clock_numbers", len(left), len(left), f"{label_of(left)} and {label_of(right)}")
+    for side in (left, right):
+        if pd.api.types.is_datetime64_any_dtype(side.dtype):
+            years = side.iloc[:5000].dropna().dt.year
+            later = years > time.localtime().tm_year + NO_DATE_YEARS
+            if later.sum() > 1 and years[later].nunique() == 1 and not later.all():
+                one.add("later_years", int((side.dt.year == years[later].iloc[0]).sum()), len(side), label_of(side))
 
 
 def _fill(call: Call, _: Any) -> Operation | None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from .call import Call, Operation, Origin, add_part, add_repeats
+from .different_rows import ROWS_NS, PolarsRows
 from .keys import MAX_UNIQUE, add_variants
 from .polars_columns import add_numbers_as_text
-from .table_checks import CELL_NS, CHECK_SHARE, Use, check_table
+from .table_checks import CELL_NS, CHECK_SHARE, MAX_NUMBERS, NUMBER_NS, Use, add_implausible_numbers, check_table
 
 SKIPPING = frozenset(
     ["mean", "sum", "median", "std", "var", "min", "max", "quantile", "count", "n_unique", "describe"]
 )
 AVERAGES = frozenset({"mean", "median"})
+_WORD = re.compile(r"\w+")
 _EXTREME = re.compile(r'col\("[^"]*"\)\.(?:max|min|sort)\(.*', re.DOTALL)
 
 
@@ -149,15 +152,27 @@ def observe_aggregate(call: Call) -> Operation | None:
 def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys: list[str]) -> None:
     origin: Origin = call.origin
     counts_rows = not used or "len()" in call.site.detail or "count()" in call.site.detail
+    words = f"{call.site.name} {call.site.detail}"
+    functions = frozenset(_WORD.findall(words))
+    for label in used:
+        if label not in frame.columns or not frame[label].dtype.is_numeric():
+            continue
+        column = frame[label]
+        if call.budget.allows(min(len(column), MAX_NUMBERS), NUMBER_NS):
+            numbers = column.gather_every(max(1, len(column) // MAX_NUMBERS)).to_list()
+            add_implausible_numbers(one, label, numbers, partial(_count_of, column), functions)
     add_repeats(one, origin, used, keys, counts_rows=counts_rows)
     add_part(one, origin)
     step = call.budget.step_within(frame.width * frame.height, CELL_NS, CHECK_SHARE)
     if step:
-        words = f"{call.site.name} {call.site.detail}"
         adds = any(word in words for word in ("sum", "mean", "median", "std"))
         averages = any(word in words for word in AVERAGES)
-        all_rows = step == 1 and not origin.repeated
-        use = Use(
-            used, keys, origin.computed, counts_rows=counts_rows, adds=adds, averages=averages, all_rows=all_rows
-        )
-        check_table(one, frame.gather_every(step).to_dict(as_series=False), use)
+        use = Use(used, keys, origin.computed, counts_rows=counts_rows, adds=adds, averages=averages)
+        cells = frame.width * frame.height
+        is_compared = not origin.repeated and call.budget.allows(cells, ROWS_NS / CHECK_SHARE)
+        rows = PolarsRows(frame) if is_compared and PolarsRows.can_compare(frame) else None
+        check_table(one, frame.gather_every(step).to_dict(as_series=False), use, rows)
+
+
+def _count_of(column: Any, number: float) -> int:
+    return int((column == number).sum())

@@ -1,19 +1,32 @@
 """What makes a figure doubtful whatever the library: duplicate rows, totals, several units.
 
-A table is looked at as lists of Python values. Of a large one only every n-th row is, and no rows are compared.
+A table is looked at as lists of Python values; of a large one only every n-th row is. Rows are compared as a whole.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from statistics import median
 from typing import Any
 
 from .call import Operation
-from .values import AVERAGE_NAME, ID_NAME, ROW_ID, UNIT_NAME, is_missing, is_total
+from .different_rows import Rows
+from .values import (
+    AVERAGE_NAME,
+    CHECKED,
+    ID_NAME,
+    ROW_ID,
+    SHARE_NAME,
+    UNIT_NAME,
+    are_clock_times,
+    is_missing,
+    is_total,
+    missing_code,
+)
 
 CELL_NS = 1000
 """Nanoseconds for each cell of a checked table; measured."""
@@ -35,6 +48,11 @@ MAX_UNIT_CHARS = 8
 """``kg``, ``EUR``; what is longer is the name of something else."""
 SCALES = (60, 100, 1000, 3600)
 """Ratios of units that get mixed: minutes, per cent and cents, kilo, hours."""
+MAX_NUMBERS, NUMBER_NS = 5000, 400
+"""Numbers of a column that are looked at, and the nanoseconds for each; measured."""
+OF_AMOUNTS = frozenset({"mean", "sum", "std", "var", "sem"})
+"""Aggregates that mean nothing for times of day as numbers; a median or the first time does."""
+OF_NUMBERS = OF_AMOUNTS | {"median", "min", "max", "idxmin", "idxmax", "quantile", "corr", "cov", "skew"}
 Table = Mapping[str, Sequence[Any]]
 """Label -> values of each column."""
 
@@ -52,101 +70,117 @@ class Use:
     averages: bool = False
     adds: bool = False
     """It is a sum or a mean, which a repeated value changes."""
-    all_rows: bool = True
-    """The table has all rows; where it does not, or a join has repeated them, rows are not compared."""
 
 
-def check_table(one: Operation, table: Table, use: Use) -> None:
-    """Add what makes an aggregate over this table doubtful."""
-    rows = len(next(iter(table.values()), ()))
-    if rows < 3:
+def check_table(one: Operation, table: Table, use: Use, rows: Rows | None) -> None:
+    """Add what makes an aggregate over this table doubtful; `rows` are all of its rows, if they are compared."""
+    count = len(next(iter(table.values()), ()))
+    if count < 3:
         return
     try:
-        if use.all_rows:
+        if rows is not None:
             _add_duplicates(one, table, rows, use)
-        if use.adds and use.all_rows:
+        if use.adds and rows is not None:
             _add_constant_per_id(one, table, rows, use)
         if use.adds:
             _add_scales(one, table, use)
     except TypeError:
         return  # cells that cannot be compared, such as lists
-    _add_totals(one, table, rows)
+    _add_totals(one, table, count)
     if use.adds:
-        _add_units(one, table, rows, use)
-    if use.adds and use.all_rows:
+        _add_units(one, table, count, use)
+    if use.adds and rows is not None:
         _add_several_rows(one, table, rows, use)
     for label in use.columns if use.averages else ():
         if AVERAGE_NAME.search(label) and label not in use.computed:
-            one.add("averages_averaged", rows, rows, label)
+            one.add("averages_averaged", count, count, label)
 
 
-def _add_duplicates(one: Operation, table: Table, rows: int, use: Use) -> None:
+def add_implausible_numbers(
+    one: Operation,
+    label: str,
+    numbers: Sequence[float],
+    count_of: Callable[[float], int],
+    functions: Collection[str],
+) -> None:
+    """Add a column that has a code for a missing value among its numbers, or holds times of day as numbers."""
+    if OF_NUMBERS.intersection(functions) and (code := missing_code(numbers)) is not None:
+        one.add("missing_codes", count_of(code), len(numbers), f"{label} is {code:g}")
+    if OF_AMOUNTS.intersection(functions) and are_clock_times(numbers):
+        one.add("clock_numbers", len(numbers), len(numbers), label)
+
+
+def _add_duplicates(one: Operation, table: Table, rows: Rows, use: Use) -> None:
     """Add rows that occur twice, where that is hardly chance; and identifiers, where rows are counted."""
-    unique = set(zip(*table.values(), strict=True))
-    duplicates = rows - len(unique)
-    if duplicates >= max(2, MIN_DUPLICATES * rows) and len(table) > 1:
+    unique = rows.different(list(table))
+    duplicates = rows.count - unique
+    if duplicates >= max(2, MIN_DUPLICATES * rows.count) and len(table) > 1:
         given = {label: values for label, values in table.items() if label not in use.computed}
-        if _is_hardly_chance(given or table, len(unique)):
-            one.add("duplicate_rows", duplicates, rows)
+        if _is_hardly_chance(given or table, rows, unique):
+            one.add("duplicate_rows", duplicates, rows.count)
             return
-    for label, values in table.items():
+    for label in table:
         if ID_NAME.search(label) and label not in use.keys:
-            known = [value for value in values if not is_missing(value)]
-            different = len(set(known))
-            if KEY_UNIQUE * len(known) <= different < len(known) and ROW_ID.search(label):
-                one.add("repeated_keys", len(known) - different, rows, label)
+            missing = rows.missing(label)
+            known = rows.count - missing
+            different = rows.different([label]) - bool(missing)
+            if KEY_UNIQUE * known <= different < known and ROW_ID.search(label):
+                one.add("repeated_keys", known - different, rows.count, label)
                 return
-            if use.counts_rows and different < len(known):
-                one.add("repeated_ids", len(known) - different, rows, label)
+            if use.counts_rows and different < known:
+                one.add("repeated_ids", known - different, rows.count, label)
                 return
 
 
-def _is_hardly_chance(table: Table, different: int) -> bool:
+def _is_hardly_chance(table: Table, rows: Rows, different: int) -> bool:
     """Check whether a column tells nearly all rows apart, or a time with another one, and few are equal by chance.
 
     By chance means that the columns do not depend on each other.
     """
-    if any(len(set(values)) >= NEARLY_UNIQUE * different for values in table.values()):
+    if any(rows.different([label]) >= NEARLY_UNIQUE * different for label in table):
         return True
-    times = [values for values in table.values() if any(isinstance(value, date) for value in values[:5])]
-    pairs = ((time, values) for time in times[:2] for values in table.values() if values is not time)
-    if not any(len(set(zip(*pair, strict=True))) >= NEARLY_UNIQUE * different for pair in pairs):
+    times = [label for label, values in table.items() if any(isinstance(value, date) for value in values[:5])]
+    pairs = ([time, label] for time in times[:2] for label in table if label != time)
+    if not any(rows.different(pair) >= NEARLY_UNIQUE * different for pair in pairs):
         return False
-    rows = len(next(iter(table.values())))
-    by_chance = rows * rows / 2
-    for values in table.values():
-        by_chance *= sum((count / rows) ** 2 for count in Counter(values).values())
-    return by_chance < MAX_CHANCE * (rows - different)
+    by_chance = rows.count * rows.count / 2
+    for label in table:
+        by_chance *= rows.equal_share(label)
+    return by_chance < MAX_CHANCE * (rows.count - different)
 
 
-def _add_several_rows(one: Operation, table: Table, rows: int, use: Use) -> None:
+def _add_several_rows(one: Operation, table: Table, rows: Rows, use: Use) -> None:
     """Add the columns that name things with several rows each; whether the prompt means them, the host knows."""
     found = []
-    keys = [table[label] for label in use.keys if label in table]
+    keys = [label for label in use.keys if label in table]
     for label, values in table.items():
         if label in use.keys or label in use.computed or any(used.startswith(label) for used in use.columns):
             continue
         if not all(isinstance(value, str | int) or is_missing(value) for value in values[:5]):
             continue
-        things = len(set(zip(values, *keys, strict=True)))
-        if len(set(values)) >= 3 and MIN_THINGS * rows <= things <= MAX_THINGS * rows:
+        if not 3 <= rows.different([label]) <= MAX_THINGS * rows.count:
+            continue
+        things = rows.different([*keys, label])
+        if MIN_THINGS * rows.count <= things <= MAX_THINGS * rows.count:
             found.append((things, label))
     for things, label in sorted(found, reverse=True)[:MAX_SEVERAL]:
-        one.add("several_rows" if use.averages else "several_summed", rows - things, rows, label)
+        kind = "several_rows" if use.averages else "several_summed"
+        one.add(kind, rows.count - things, rows.count, label)
 
 
-def _add_constant_per_id(one: Operation, table: Table, rows: int, use: Use) -> None:
+def _add_constant_per_id(one: Operation, table: Table, rows: Rows, use: Use) -> None:
     """Add a column whose value belongs to an identifier that has several rows, and is counted in each of them."""
-    for id_label, ids in table.items():
-        groups = len(set(ids))
-        if not ID_NAME.search(id_label) or id_label in use.keys or not 3 <= groups <= 0.8 * rows:
+    for id_label in table:
+        if not ID_NAME.search(id_label) or id_label in use.keys:
+            continue
+        groups = rows.different([id_label])
+        if not 3 <= groups <= 0.8 * rows.count:
             continue
         for label in use.columns:
-            values = table.get(label)
-            if values is None or label == id_label or len(set(values)) < 3 or label in use.computed:
+            if label not in table or label == id_label or label in use.computed or rows.different([label]) < 3:
                 continue
-            if len(set(zip(ids, values, strict=True))) == groups:
-                one.add("constant_per_id", rows - groups, rows, f"{label} of each {id_label}")
+            if rows.different([id_label, label]) == groups:
+                one.add("constant_per_id", rows.count - groups, rows.count, f"{label} of each {id_label}")
                 return
 
 
@@ -180,11 +214,25 @@ def _add_totals(one: Operation, table: Table, rows: int) -> None:
 
 def _add_units(one: Operation, table: Table, rows: int, use: Use) -> None:
     """Add a column of units that has several, unless each unit is a group or the program has converted."""
-    if not set(use.columns) - set(use.computed):
-        return
+    used = {label for label in use.columns if label not in use.computed and not SHARE_NAME.search(label)}
     for label, values in table.items():
-        if label in use.keys or not UNIT_NAME.search(label):
+        if label in use.keys or not UNIT_NAME.search(label) or not used & (_measured_in(label, table) or used):
             continue
         units = list(dict.fromkeys(value for value in values if isinstance(value, str)))
         if 1 < len(units) <= 20 and all(len(unit) <= MAX_UNIT_CHARS for unit in units):
             one.add("mixed_units", len(units), rows, f"{label}: {', '.join(units[:4])}")
+
+
+def _measured_in(unit_label: str, table: Table) -> set[str]:
+    """Return the columns that a column of units names: `weight` for ``weight_unit``; none for ``unit``."""
+    name = UNIT_NAME.sub("", unit_label).strip("_ ").lower()
+    if len(name) < 2:
+        return set()
+    numbers = [
+        label
+        for label, values in table.items()
+        if any(isinstance(value, int | float) and not is_missing(value) for value in values[:CHECKED])
+        and not ID_NAME.search(label)
+    ]
+    exact = {label for label in numbers if label.lower() == name}
+    return exact or {label for label in numbers if name in re.split(r"[_\s]", label.lower())}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 SEPARATORS = frozenset(" \t\n,.'\u00a0\u202f")
@@ -14,6 +14,14 @@ CHECKED = 200
 _UNIT = r"(?!(?:st|nd|rd|th)\b)(?:[°µ]?[^\W\d_]{2,5}|(?<=[\s°])[^\W\d_])(?:/[^\W\d_]{1,3})?[²³]?"
 _NUMBER = re.compile(rf"\s*+[-+(]?\s*+[$€£¥]?\s*+\d[\d,.' \u00a0\u202f]*+(?:[%$€£¥]|({_UNIT}))?\)?\s*+")
 """A number with a sign, a currency or a unit: -5, $5, 151,99 €, 12 kg, but not 2nd or ward 3A."""
+CODES = frozenset(float(digit * times) for digit in "789" for times in range(1, 6))
+"""What is entered for a value that is not known, with either sign."""
+MIN_OTHERS = 4
+"""Different values beside a code that a measured column has."""
+MIN_CODES = 0.002
+"""Share of the values from which a code is no accident."""
+MIN_CLOCK_TIMES = 20
+"""Different numbers of which each has less than 60 in its last two digits: by chance once in 27,000 columns."""
 MAX_UNITS = 3
 """Different units that numbers have at most; texts with more are numbers of houses, flights or products."""
 _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:\.\d{3})+(?!\d)")
@@ -25,6 +33,10 @@ UNIT_NAME = re.compile(
     r"(?:^|[_\s])(?:unit|units|uom|scale|einheiten|cur|curr|currency|ccy|measure|einheit|währung|moneda|unidad|devise)(?:$|[_\s])",
     re.IGNORECASE,
 )
+SHARE_NAME = re.compile(
+    r"(?:^|[_\s])(?:pct|percent|percentage|share|ratio|prozent|anteil)(?:$|[_\s])|%", re.IGNORECASE
+)
+"""A share of something, which has the same unit as any other share."""
 AVERAGE_NAME = re.compile(r"(?:^|_)(?:mean|avg|average|median)(?:$|_)", re.IGNORECASE)
 ROW_ID = re.compile(r"(?:^|_|\s)(?i:id|uuid|key)$|[a-z](?:Id|ID|Key)$")
 ID_NAME = re.compile(r"(?:^|_|\s)(?i:id|key|uuid|number|no|nr|code)$|[a-z](?:Id|ID|No|Nr|Key)$")
@@ -36,6 +48,13 @@ def are_numbers(values: Iterable[Any]) -> bool:
     found = [match for one in texts if (match := _NUMBER.fullmatch(one))]
     is_most = len(texts) > 1 and len(found) >= 0.9 * len(texts)
     return is_most and len({match[1] for match in found} - {None}) <= MAX_UNITS
+
+
+def are_misordered_numbers(values: Iterable[Any]) -> bool:
+    """Check for numbers as text that sort otherwise than as numbers: not 2019 and 2024, or 03 and 12."""
+    texts = _texts(values)
+    are_alike = all(one.isdecimal() and len(one) == len(texts[0]) for one in texts)
+    return are_numbers(texts) and not are_alike
 
 
 def ambiguous_days(values: Iterable[Any]) -> tuple[int, int, int]:
@@ -50,13 +69,6 @@ def ambiguous_days(values: Iterable[Any]) -> tuple[int, int, int]:
                 month_first += 1
             elif first != second:
                 either += 1
-def are_misordered_numbers(values: Iterable[Any]) -> bool:
-    """Check for numbers as text that sort otherwise than as numbers: not 2019 and 2024, or 03 and 12."""
-    texts = _texts(values)
-    are_alike = all(one.isdecimal() and len(one) == len(texts[0]) for one in texts)
-    return are_numbers(texts) and not are_alike
-
-
     return either, day_first, month_first
 
 
@@ -100,6 +112,30 @@ def are_days_in_wrong_order(values: Iterable[Any]) -> bool:
     """Check for dates as text that do not begin with the year: they compare and sort by the day or the month."""
     texts = _texts(values)
     return len(texts) > 1 and sum(bool(_DAY_AND_MONTH.match(one)) for one in texts) >= 0.9 * len(texts)
+
+
+def missing_code(numbers: Sequence[float]) -> float | None:
+    """Return a number such as 99 or -9 that stands for a missing value: it recurs, far from all other values.
+
+    Far is at least as far as the others are apart.
+    """
+    counts = Counter(number for number in numbers if not is_missing(number))
+    others = [number for number in counts if abs(number) not in CODES]
+    if len(others) < MIN_OTHERS:
+        return None
+    low, high = min(others), max(others)
+    found = [number for number in counts if number <= low - (high - low) or number >= high + (high - low)]
+    often = max(found, key=lambda number: counts[number], default=None)
+    return often if often is not None and counts[often] >= max(3, MIN_CODES * counts.total()) else None
+
+
+def are_clock_times(numbers: Iterable[Any]) -> bool:
+    """Check for times of day written as whole numbers, 1349 for 13:49: the last two digits are minutes."""
+    known = {number for number in numbers if isinstance(number, int | float) and not is_missing(number)}
+    if len(known) < MIN_CLOCK_TIMES or not all(0 <= one <= 2400 and one == int(one) for one in known):
+        return False
+    minutes = {int(one) % 100 for one in known}
+    return max(minutes) in range(40, 60) and len(minutes) > 7 and len({int(one) // 100 for one in known}) > 2
 
 
 def is_total(value: Any) -> bool:
