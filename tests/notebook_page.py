@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,20 @@ READY = """() => {
     widget?.sessionContext?.isReady && kernel?.connectionStatus === 'connected' && kernel.status === 'idle'
   );
 }"""
+
+
+def chromium_path() -> str:
+    """Return the browser's program; the first draws the same pages without windows: a sixth less work.
+
+    Raises
+    ------
+    FileNotFoundError
+    """
+    names = ("chromium-headless-shell", "chromium", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        raise FileNotFoundError("No Chromium on PATH: apt-get install chromium, or run the tests with `make test`.")
+    return path
 
 
 @dataclass

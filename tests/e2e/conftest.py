@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import uuid
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from kernel_client import NO_SPARE
 from lab_server import Lab, running_lab
 from model_server import ModelServer, serving
 from nbformat.v4 import new_code_cell, new_notebook
-from notebook_page import WAIT_S, NotebookPage, OpenNotebook
+from notebook_page import WAIT_S, NotebookPage, OpenNotebook, chromium_path
 from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, expect, sync_playwright
 from shared_page import SharedPage
 
@@ -98,14 +97,12 @@ def profile(
 
     While it is there no `asyncio.run` works in this process: the browser tests come last, see ../conftest.py.
     """
-    # The first draws the same pages without the windows around them, which nobody sees: a sixth less work.
-    names = ("chromium-headless-shell", "chromium", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        pytest.fail("No Chromium on PATH: apt-get install chromium, or run the tests with `make test`.")
     with sync_playwright() as playwright:
         lasting = playwright.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=path, args=CHROMIUM_FLAGS, viewport=VIEWPORT
+            tmp_path_factory.mktemp("profile"),
+            executable_path=chromium_path(),
+            args=CHROMIUM_FLAGS,
+            viewport=VIEWPORT,
         )
 
         def prepare(context: BrowserContext) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Iterator
 
@@ -12,7 +11,7 @@ import pytest
 from hub.hub_server import Account, Hub, UserServer
 from model_server import ModelServer, Reply, code
 from nbformat.v4 import new_code_cell, new_notebook
-from notebook_page import READY, WAIT_S
+from notebook_page import READY, WAIT_S, chromium_path
 from playwright.sync_api import Page, expect, sync_playwright
 
 IDLE_S = 25
@@ -25,12 +24,11 @@ HAS_RESULT = """() => {
 @pytest.fixture(scope="module")
 def page(hub: Hub, both: tuple[Account, Account]) -> Iterator[Page]:
     """Of the first user, who has signed in at the hub."""
-    path = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium"))), None)
-    if path is None:
-        pytest.skip("there is no Chromium on PATH")
     expect.set_options(timeout=WAIT_S * 1000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), args=["--no-sandbox", "--disable-gpu"]
+        )
         page = browser.new_page()
         page.set_default_timeout(WAIT_S * 1000)
         page.goto(f"{hub.url}/hub/login")
