@@ -19,12 +19,14 @@ from jupyter_codeagent.agent.prompt.conversation import Turn, compact
 from jupyter_codeagent.agent.prompt.system import first_messages
 from jupyter_codeagent.agent.repair_loop import execute, run_again
 from jupyter_codeagent.agent.reply.own_words import own_words, words_instead
+from jupyter_codeagent.agent.rules.error_reading import missing_name
 from jupyter_codeagent.agent.run_facts import has_warning, repeats, repetitions
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.charts import ChartLibrary
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.types.variables import LiveNames
 
 CONVERSATION_CHARS = 6000
 """Limit for the earlier turns that are sent again; about a fifth of the embedded model's context window."""
@@ -95,7 +97,17 @@ async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
     problem = last_problem(last, deps.hidden_columns)
     if last.result is not None and last.result.reason:  # a limit: no other model helps
         return end_run(run, "failed", f"{why} {problem}")
-    return end_run(run, "failed", f"{why} {problem.rstrip('.')}. {WHAT_HELPS}")
+    helps = _name_not_copied(last, deps.live) or WHAT_HELPS
+    return end_run(run, "failed", f"{why} {problem.rstrip('.')}. {helps}")
+
+
+def _name_not_copied(step: Step, live: LiveNames) -> str:
+    """Return what to do where the code needs a variable of the user's that the sandbox does not have."""
+    error = step.result.error if step.result is not None else None
+    name = missing_name(error) if error is not None else ""
+    if name not in live.data:
+        return ""
+    return f"Your variable {name} was not copied: name it in the question, or with --vars {name},…"
 
 
 def _missing_charts(step: Step, charts: ChartLibrary) -> str:

@@ -87,6 +87,14 @@ def test_a_chart_without_its_library_ends_the_run_with_the_command_that_helps() 
     assert "run `%pip install matplotlib`, then ask again" in run.error
 
 
+def test_code_that_needs_a_variable_which_was_not_copied_ends_with_how_to_have_it_copied() -> None:
+    runner = RunnerDouble({"print(b)": failed("NameError", "name 'b' is not defined")})
+    live = LiveNames(data={"a": "DataFrame", "b": "DataFrame"})
+    run = ask([code("print(b)")], runner, run=new_run(max_steps=1), live=live)
+    assert run.status == "failed"
+    assert run.error.endswith("Your variable b was not copied: name it in the question, or with --vars b,…")
+
+
 def test_an_error_goes_back_to_the_model_and_only_the_last_code_is_offered() -> None:
     runner = RunnerDouble({"print(a)": failed("TypeError", "bad operand")})
     model = ScriptedModel([code("print(a)"), code("print(7)")])
