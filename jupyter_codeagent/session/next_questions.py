@@ -47,12 +47,10 @@ from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 log = logging.getLogger(__name__)
 
-RUN_LIMIT_S = 10.0
-"""For the questions of one result. Whoever has looked at it for longer goes on alone."""
-EXPLORATION_LIMIT_S = 30.0
-"""For those of all findings of an exploration: a dozen are read one after the other."""
+SEARCH_LIMIT_S = 30.0
+"""For the questions of one result, or of a dozen findings. On a busy machine a sandbox takes ten to start."""
 LOOK_S = 3.0
-"""For the look at the tables of a result, within `RUN_LIMIT_S`."""
+"""For the look at the tables of a result, within `SEARCH_LIMIT_S`."""
 LOOKED_ROWS = 50_000
 """Rows of a table that are looked at: enough for what its columns are; the programs run on all."""
 MOST_TABLES = 3
@@ -138,7 +136,7 @@ class NextQuestions:
     def follow_run(self, run: AgentRun, settings: Settings, origin: CellOrigin) -> None:
         """Look for questions that go on from a run whose cells are there; return at once. Any thread."""
         if run.placed != "nowhere" and _may_offer(run, settings, origin):
-            self._start(lambda: self._of_run(run, settings, origin), RUN_LIMIT_S)
+            self._start(lambda: self._of_run(run, settings, origin))
 
     def follow_exploration(
         self,
@@ -156,7 +154,7 @@ class NextQuestions:
         """
         if shown and _may_offer(shown[0][0], settings, origin):
             live = _Live(columns={}, personal=personal, taken=taken)
-            self._start(lambda: self._of_findings(shown, exploration, settings, origin, live), EXPLORATION_LIMIT_S)
+            self._start(lambda: self._of_findings(shown, exploration, settings, origin, live))
 
     def cancel(self) -> None:
         """Stop the search: something else begins. Any thread."""
@@ -169,9 +167,9 @@ class NextQuestions:
             self._task.cancel()
             self._task.wait(STOP_GRACE_S)
 
-    def _start(self, search: Callable[[], Coroutine[Any, Any, None]], limit_s: float) -> None:
+    def _start(self, search: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.cancel()
-        self._task = self._background.submit(_within(limit_s, search))
+        self._task = self._background.submit(_within_limit(search))
 
     async def _of_run(self, run: AgentRun, settings: Settings, origin: CellOrigin) -> None:
         frames = [copied.name for copied in run.manifest.copied if copied.type_name.endswith("DataFrame")]
@@ -342,11 +340,11 @@ def _may_offer(run: AgentRun, settings: Settings, origin: CellOrigin) -> bool:
     return settings.next_questions and somebody and not asks and run.status == "ok"
 
 
-async def _within(limit_s: float, search: Callable[[], Coroutine[Any, Any, None]]) -> None:
+async def _within_limit(search: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run a search; where it fails or takes too long nothing more is offered, and the result stands as it is."""
     try:
         with suppress(CodeAgentError, TimeoutError):
-            async with asyncio.timeout(limit_s):
+            async with asyncio.timeout(SEARCH_LIMIT_S):
                 await search()
     except Exception:
         log.exception("The search for next questions ended with an error, so none is offered.")

@@ -12,7 +12,7 @@ from run_examples import example_run
 
 from jupyter_codeagent.explore.next_questions import NextQuestion
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.session.next_questions import NextQuestions, _within, is_worth_showing, with_free_names
+from jupyter_codeagent.session.next_questions import NextQuestions, _within_limit, is_worth_showing, with_free_names
 from jupyter_codeagent.session.replay import is_same_question
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.options import RunOptions
@@ -74,7 +74,7 @@ def test_an_error_that_nobody_expected_is_logged_and_nothing_is_offered(caplog: 
     async def fail() -> None:
         raise ZeroDivisionError("by the way")
 
-    asyncio.run(_within(1, fail))
+    asyncio.run(_within_limit(fail))
     assert "The search for next questions ended with an error" in caplog.text
     assert "by the way" in caplog.text
 
