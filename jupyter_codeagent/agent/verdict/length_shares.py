@@ -44,9 +44,10 @@ def _counted(node: ast.expr, names: dict[str, ast.expr]) -> ast.expr | None:
     match node:
         case ast.Name(id=name) if name in names:
             return _counted(names[name], {})
-        case ast.BinOp(op=ast.Mult(), left=ast.Constant(), right=count):
-            return _counted(count, names)
-        case ast.BinOp(op=ast.Mult(), left=count, right=ast.Constant()):
+        case (
+            ast.BinOp(op=ast.Mult(), left=ast.Constant(), right=count)
+            | ast.BinOp(op=ast.Mult(), left=count, right=ast.Constant())
+        ):
             return _counted(count, names)
         case ast.Call(func=ast.Name(id="len"), args=[table]):
             return table

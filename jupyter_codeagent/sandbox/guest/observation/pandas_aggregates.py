@@ -6,7 +6,6 @@ import re
 import weakref
 from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from .call import Call, Operation, add_part, add_repeats
@@ -298,13 +297,8 @@ def _add_implausible_numbers(call: Call, one: Operation, used: Any, functions: C
         column = used.iloc[:, at]
         is_number = pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
         if is_number and call.budget.allows(min(len(column), MAX_NUMBERS), NUMBER_NS):
-            count_of = partial(_count_of, column)
             numbers = column.iloc[:: max(1, len(column) // MAX_NUMBERS)].tolist()
-            add_implausible_numbers(one, label_of(column), numbers, count_of, functions)
-
-
-def _count_of(column: Any, number: float) -> int:
-    return int((column == number).sum())
+            add_implausible_numbers(one, label_of(column), numbers, column, functions)
 
 
 def _add_repeated_sums(call: Call, one: Operation, labels: list[str], keys: tuple[str, ...]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from .call import Call, Operation, Origin, add_part, add_repeats
@@ -160,7 +159,7 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys:
         column = frame[label]
         if call.budget.allows(min(len(column), MAX_NUMBERS), NUMBER_NS):
             numbers = column.gather_every(max(1, len(column) // MAX_NUMBERS)).to_list()
-            add_implausible_numbers(one, label, numbers, partial(_count_of, column), functions)
+            add_implausible_numbers(one, label, numbers, column, functions)
     add_repeats(one, origin, used, keys, counts_rows=counts_rows)
     add_part(one, origin)
     step = call.budget.step_within(frame.width * frame.height, CELL_NS, CHECK_SHARE)
@@ -172,7 +171,3 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys:
         is_compared = not origin.repeated and call.budget.allows(cells, ROWS_NS / CHECK_SHARE)
         rows = PolarsRows(frame) if is_compared and PolarsRows.can_compare(frame) else None
         check_table(one, frame.gather_every(step).to_dict(as_series=False), use, rows)
-
-
-def _count_of(column: Any, number: float) -> int:
-    return int((column == number).sum())

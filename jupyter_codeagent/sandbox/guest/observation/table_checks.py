@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from statistics import median
@@ -100,12 +100,15 @@ def add_implausible_numbers(
     one: Operation,
     label: str,
     numbers: Sequence[float],
-    count_of: Callable[[float], int],
+    column: Any,
     functions: Collection[str],
 ) -> None:
-    """Add a column that has a code for a missing value among its numbers, or holds times of day as numbers."""
+    """Add a column that has a code for a missing value among its numbers, or holds times of day as numbers.
+
+    `numbers` are those of the column that are looked at; a code is counted in all of it.
+    """
     if OF_NUMBERS.intersection(functions) and (code := missing_code(numbers)) is not None:
-        one.add("missing_codes", count_of(code), len(numbers), f"{label} is {code:g}")
+        one.add("missing_codes", int((column == code).sum()), len(numbers), f"{label} is {code:g}")
     if OF_AMOUNTS.intersection(functions) and are_clock_times(numbers):
         one.add("clock_numbers", len(numbers), len(numbers), label)
 
