@@ -5,11 +5,11 @@ No model is asked, and no run is recorded: what came of it stands in the report.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.ending import problem_of_rerun
+from jupyter_codeagent.agent.rules.error_reading import missing_name
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
@@ -30,7 +30,6 @@ from jupyter_codeagent.variables.privacy.secret import mask_keys
 
 NO_CODE = "its code is no longer in the notebook"
 REJECTED = "you rejected the code"
-_NO_NAME = re.compile(r"name '(?P<name>\w+)' is not defined")
 
 
 class RerunWatcher:
@@ -150,9 +149,8 @@ def _outcome(result: Result, step: Step, not_made: Mapping[str, int]) -> Rerun:
         return Rerun(outcome="failed", reason="you wrote other code in its place")
     if step.result.status != "ok":
         error = step.result.error
-        lacking = _NO_NAME.match(error.evalue) if error is not None and error.ename == "NameError" else None
-        if lacking is not None and lacking["name"] in not_made:
-            name = lacking["name"]
+        name = missing_name(error) if error is not None else ""
+        if name in not_made:
             why = f"it needs {name}, which cell {not_made[name]} makes, and that was not re-run"
             return Rerun(outcome="failed", reason=why)
         problem = problem_of_rerun(step)

@@ -91,9 +91,11 @@ def read_matches(result: ExecutionResult) -> tuple[ValueMatch, ...]:
             continue
         match told:
             case [column, asked, [*near], [*others]] if all(map(_is_short, (column, asked, *near, *others))):
-                columns = (one_line(name, MAX_CHARS) for name in (column, *others))
+                others_in_line = tuple(one_line(name, MAX_CHARS) for name in others)
                 found.append(
-                    ValueMatch(column=next(columns), asked=asked, found=tuple(near), others=tuple(columns))
+                    ValueMatch(
+                        column=one_line(column, MAX_CHARS), asked=asked, found=tuple(near), others=others_in_line
+                    )
                 )
     return tuple(dict.fromkeys(found))
 
