@@ -219,7 +219,7 @@ async def _run_chosen(run: AgentRun, steps: Sequence[Step], result: Vote, deps: 
         return end_run(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
     if not agree(findings(result_again), findings(best.result)):
         run = replace(run, notes=(*run.notes, "its result differs from one execution to the next"))
-    return await finish(run, replace(best, result=result_again), deps, calls=1)
+    return finish(run, replace(best, result=result_again), deps)
 
 
 async def _without_vote(

@@ -50,7 +50,6 @@ class LoopDependencies:
     max_tokens: int = 1024
     temperature: float = 0.0
     seed: int = 0
-    answer: bool = False
     corrects: bool = True
     """Whether code is run again with the corrections that are certain."""
     masked_values: Callable[[str], Awaitable[Sequence[str]]] = no_masked_values

@@ -62,7 +62,7 @@ async def continue_run(run: AgentRun, step: Step, deps: LoopDependencies) -> Age
         if step.decision is not None and (refusal := _refusal(step.decision)):
             return end_run(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and _is_accepted(run, step, warned=warned):
-            return await finish(run, step, deps, calls=calls)
+            return finish(run, step, deps)
         if missing := _missing_charts(step, run.request.charts):
             return end_run(run, "failed", missing)
         if words := words_instead(run.steps):
@@ -91,7 +91,7 @@ async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
     if warned:
         step = last if warned[-1] is last else await run_again(run, warned[-1], deps)
         if step.result is not None and step.result.status == "ok":
-            return await finish(run, step, deps, calls=run.request.max_steps)
+            return finish(run, step, deps)
     if words := own_words(last):
         return end_run(run, "failed", f"{why} {await _quoted(words, deps)}")
     problem = last_problem(last, deps.hidden_columns)

@@ -36,7 +36,6 @@ PHASES: dict[Phase, str] = {
     "model": "the model is writing",
     "waiting": "waiting for your decision",
     "sandbox": "running in the sandbox",
-    "answer": "the model is writing the answer",
     "inserting": "inserting cells",
     "ended": "done",
 }
@@ -123,7 +122,7 @@ class TerminalDisplay:
                 print()
             print(f"[{PHASES[phase]}]", flush=True)
             self._phase, self._printed = at, 0
-        if phase in ("model", "answer") and len(text) > self._printed:
+        if phase == "model" and len(text) > self._printed:
             print(text[self._printed :], end="", flush=True)
             self._printed = len(text)
 

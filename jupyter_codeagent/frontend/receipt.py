@@ -234,7 +234,7 @@ def _call_text(call: ModelCall, before: ModelCall | None) -> str:
     if not call.sent:
         return f"{PURPOSES[call.purpose]}: not sent: no connection"
     kinds = [IN_DETAIL[kind] for kind in call.kinds]
-    if call.purpose in ("program", "sentence"):
+    if call.purpose == "program":
         kinds.insert(0, "the question")
         if before is not None and before.sent and set(before.kinds) <= set(call.kinds):
             more = [IN_DETAIL[kind] for kind in call.kinds if kind not in before.kinds]

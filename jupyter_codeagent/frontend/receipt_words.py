@@ -59,7 +59,6 @@ IN_DETAIL: dict[ContentKind, str] = {
 }
 PURPOSES: dict[ModelCallPurpose, str] = {
     "program": "for a program",
-    "sentence": "for a sentence about the result",
     "text": "by ask_model",
     "count": "to count tokens",
 }
@@ -93,8 +92,6 @@ QUIET_NOTES = tuple(
         r"ask_model: [^;]*",
         r"not called again, results as recorded: [^;]*",
         r"house rules: \d{1,3} lines? of CODEAGENT\.md [^;]*",
-        r"no sentence was asked for: [^;]*",
-        r"the model's sentence was dropped: [^;]*",
     )
 )
 """Notes that go to the details: the result is what the user would expect without them. All others are displayed,

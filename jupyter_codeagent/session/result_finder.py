@@ -183,7 +183,6 @@ class ResultFinder:
             undo_attempt=sandbox.undo_attempt,
             max_tokens=settings.model.max_tokens,
             temperature=settings.model.temperature,
-            answer=settings.answer,
             masked_values=self.masking.values_in,
             hidden_columns=self.sharing.hidden_columns,
             text_columns=prepared.text_columns,

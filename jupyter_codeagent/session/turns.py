@@ -71,5 +71,5 @@ def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple
 
 
 def displayed_text(run: AgentRun) -> str:
-    """Return the beginning and the end of what a run displayed, for a run without an answer sentence."""
+    """Return the beginning and the end of what a run displayed."""
     return cut(output_text(ExecutionResult(status="ok", outputs=run.outputs)), MAX_RESULT_CHARS)

@@ -39,7 +39,7 @@ Source = Literal["session", "file", "environment", "user", "default"]
 """Source of a value; `user` stands for the settings in JupyterLab."""
 SOURCES: tuple[Source, ...] = ("session", "file", "environment", "user", "default")
 """Sources, the strongest first."""
-PREFERENCES = ("model", "base_url", "privacy", "approve", "max_steps", "timeout_s", "context_tokens", "answer")
+PREFERENCES = ("model", "base_url", "privacy", "approve", "max_steps", "timeout_s", "context_tokens")
 """Settings that a person may change in JupyterLab and in the panel. Never the sandbox, and no key."""
 ENVIRONMENT = {"model": ("CODEAGENT_MODEL",), "base_url": ("CODEAGENT_BASE_URL", "OPENAI_BASE_URL")}
 ALLOWED_SERVERS = "CODEAGENT_ALLOW_SERVERS"
@@ -106,9 +106,6 @@ class CodeAgent(Configurable):
         config=True
     )
     context_tokens = Int(600, min=50, help="Tokens that the prompt may use to describe your variables.").tag(
-        config=True
-    )
-    answer = Bool(False, help="Ask the model for a sentence about the result; only its figures are checked.").tag(
         config=True
     )
     house_rules = Bool(True, help="Send the house rules in `CODEAGENT.md` to the model.").tag(config=True)
@@ -340,7 +337,6 @@ class CodeAgent(Configurable):
             max_calls_per_cell=self.max_calls_per_cell,
             max_subquestion_tokens=self.max_subquestion_tokens,
             approval_timeout_s=self.approval_timeout_s,
-            answer=self._value("answer"),
             house_rules=self.house_rules,
             next_questions=self.next_questions,
             clients=self.clients,

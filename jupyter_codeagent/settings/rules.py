@@ -186,7 +186,6 @@ RULES: Mapping[str, Rule] = {
     "tools": Rule(bound=UpTo(order=TOOL_ORDER), where="tools"),
     "mcp_servers": Rule(bound=SWITCH, where="mcp_servers"),
     "clients": Rule(bound=SWITCH, where="clients"),
-    "answer": Rule(bound=SWITCH, where="answer"),
     "house_rules": Rule(bound=SWITCH, where="house_rules"),
     "next_questions": Rule(bound=SWITCH, where="next_questions"),
     "charts": Rule(

@@ -76,8 +76,6 @@ class Settings:
     max_subquestion_tokens: int = 20_000
     approval_timeout_s: float = 3600.0
     """Seconds after which an unanswered proposal is denied."""
-    answer: bool = False
-    """Ask the model for a sentence about the result: its figures are checked, its words are not (docs/evals.md)."""
     house_rules: bool = True
     """Send the house rules in `CODEAGENT.md` to the model."""
     next_questions: bool = True

@@ -73,9 +73,9 @@ class Usage:
         )
 
 
-ModelCallPurpose = Literal["program", "sentence", "text", "count"]
-"""Purpose of a model call: a program · one sentence about its result · an answer about a text, by `ask_model` · the
-number of tokens of the variable lines."""
+ModelCallPurpose = Literal["program", "text", "count"]
+"""Purpose of a model call: a program · an answer about a text, by `ask_model` · to count the tokens of the variable
+lines."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ class Step:
 
 RunStatus = Literal["running", "waiting", "ok", "failed", "stopped", "rejected", "interrupted"]
 """History reports `interrupted` for a run whose kernel ended first."""
-Phase = Literal["context", "loading", "model", "waiting", "sandbox", "answer", "inserting", "ended"]
+Phase = Literal["context", "loading", "model", "waiting", "sandbox", "inserting", "ended"]
 """What a run is currently doing."""
 CellState = Literal["pending", "accepted", "discarded", "edited"]
 NO_MODEL = "no model"
@@ -156,6 +156,7 @@ class AgentRun:
     verdict: Verdict | None = None
     """None where there is no result, and in records of older versions."""
     answer: str = ""
+    """What a finding of explore says, made of its figures; empty for a question."""
     error: str = ""
     """Error in one line; empty unless the run failed."""
     model_calls: tuple[ModelCall, ...] = ()

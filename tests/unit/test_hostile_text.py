@@ -24,9 +24,7 @@ from hostile_texts import (
     seconds,
 )
 
-from jupyter_codeagent.agent.answer.answer import MAX_NAMED_CHARS, check_answer
 from jupyter_codeagent.agent.model_step import is_enough
-from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.formulas import MAX_PROMPT_CHARS
 from jupyter_codeagent.agent.prompt.observe import observe
 from jupyter_codeagent.agent.reply.extract import extract_code
@@ -56,7 +54,6 @@ MAX_PATTERN_CHARS = 4000
 QUICK_S = 0.0003
 MAX_SHORT_S = 0.1
 LARGEST: Mapping[str, int] = {
-    "agent.answer.answer._JUDGING": MAX_NAMED_CHARS,
     "agent.rules.api_changes.HINTS": MAX_MESSAGE_CHARS,
     "agent.prompt.formulas._TERMS": MAX_PROMPT_CHARS,
     "agent.rules.p_value_claims._LABEL": MAX_CLAIM_CHARS,
@@ -96,7 +93,7 @@ def test_a_pattern_takes_linear_time(found: Found) -> None:
 
 ROOMS = (
     *(
-        *("agent.answer", "agent.html_tables", "agent.known_imports", "agent.output_text", "agent.prompt"),
+        *("agent.html_tables", "agent.known_imports", "agent.output_text", "agent.prompt"),
         *("agent.reply", "agent.result_comparison", "agent.rules", "agent.source"),
         "entrypoints.completion.position",
     ),
@@ -371,7 +368,6 @@ def show_outputs(text: str) -> None:
     observe(result, "print(x)")
     found = findings(result)
     agree(found, found)
-    check_answer("The mean of Norway is 5.", output_text(result), "What is the mean?")
 
 
 def describe_values(text: str) -> None:

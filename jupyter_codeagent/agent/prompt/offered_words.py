@@ -41,12 +41,12 @@ def _is_name(match: re.Match[str]) -> bool:
 def missing_word_advice(prompt: str, text: str) -> str:
     """Return what to do if the output has none of the words that the prompt offers; else empty."""
     words = words_offered(prompt)
-    if not words or contains_one(words, text):
+    if not words or _contains_one(words, text):
         return ""
     listed = ", ".join(f'"{word}"' for word in words)
     return f"The answer has to be one of {listed}; none of them was shown. Choose by the computed numbers."
 
 
-def contains_one(words: Sequence[str], text: str) -> bool:
+def _contains_one(words: Sequence[str], text: str) -> bool:
     """Check whether one of the words is in the text, in any case; ``is_normal`` does not contain *no*."""
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) for word in words)

@@ -13,8 +13,7 @@ const KEYS: Readonly<Record<string, string>> = {
   approve: 'approve',
   max_steps: 'maxSteps',
   timeout_s: 'timeout',
-  context_tokens: 'contextTokens',
-  answer: 'answer'
+  context_tokens: 'contextTokens'
 };
 /** A registry that does not answer must not keep a page from its kernel. */
 const READ_MS = 3000;

@@ -37,8 +37,6 @@ export function phaseLabel(trans: TranslationBundle, phase: Phase): string {
       return trans.__('Waiting for your decision');
     case 'sandbox':
       return trans.__('Running in the sandbox …');
-    case 'answer':
-      return trans.__('Writing the answer …');
     case 'inserting':
       return trans.__('Inserting cells …');
     case 'ended':
@@ -132,8 +130,6 @@ export function purposeLabel(trans: TranslationBundle, purpose: IModelCall['purp
   switch (purpose) {
     case 'program':
       return trans.__('For a program');
-    case 'sentence':
-      return trans.__('For a sentence about the result');
     case 'text':
       return trans.__('By ask_model');
     case 'count':

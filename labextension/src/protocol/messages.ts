@@ -30,7 +30,7 @@ export type ApprovalPolicy = 'review' | 'ask' | 'auto';
 export type Privacy = 'schema' | 'stats' | 'samples';
 export type CellState = 'pending' | 'accepted' | 'discarded' | 'edited';
 export type Phase =
-  'context' | 'loading' | 'model' | 'waiting' | 'sandbox' | 'answer' | 'inserting' | 'ended';
+  'context' | 'loading' | 'model' | 'waiting' | 'sandbox' | 'inserting' | 'ended';
 export type { ICell, IOutput };
 
 export interface ISandbox {
@@ -642,7 +642,7 @@ const isCell = shape({
 
 const isProgress = shape({
   run_id: string,
-  phase: oneOf('context', 'loading', 'model', 'waiting', 'sandbox', 'answer', 'inserting', 'ended'),
+  phase: oneOf('context', 'loading', 'model', 'waiting', 'sandbox', 'inserting', 'ended'),
   step: number,
   stream: number,
   offset: number,

@@ -89,7 +89,7 @@ export type ContentKind =
 
 /** A request to the model's server, or several that hold the same kinds of things. */
 export interface IModelCall {
-  purpose: 'program' | 'sentence' | 'text' | 'count';
+  purpose: 'program' | 'text' | 'count';
   kinds: ContentKind[];
   /** Whether its text has left for the server. */
   sent: boolean;

@@ -35,7 +35,6 @@ def ask(
     *,
     run: AgentRun | None = None,
     decide: Decide = approve,
-    answer: bool = False,
     watcher: Watcher | None = None,
     model: ScriptedModel | None = None,
     window: ContextWindow | None = None,
@@ -55,7 +54,6 @@ def ask(
         watcher=watcher or Watcher(),
         defined=lambda: defined,
         live=live or LiveNames(),
-        answer=answer,
         window=window,
         max_tokens=max_tokens,
         masked_values=values,
@@ -232,7 +230,7 @@ def test_what_later_prompts_have_of_such_a_program_is_made_of_names_alone() -> N
     entry = NamespaceEntry(name="df_2", type_name="DataFrame", columns=("when", "m"), dtypes=("object", "object"))
     failed_so = ExecutionResult(status="error", error=error, namespace=(entry,))
     kept = "df_2 = df.copy()\ndf_2['m'] = df_2.when\ndf_2['m'].dt.month.max()"
-    run = ask([code(written)], RunnerDouble({kept: failed_so}), live=OF_DF, answer=False)
+    run = ask([code(written)], RunnerDouble({kept: failed_so}), live=OF_DF)
     assert run.steps[0].rules == ("keep-variables", "convert-dates")
     assert "pd.to_datetime" in run.code
     assert run.written == kept
@@ -579,13 +577,13 @@ def test_code_that_hides_what_it_does_is_not_run_and_the_model_is_asked_again() 
 def test_under_privacy_schema_no_output_and_no_error_value_goes_to_the_model() -> None:
     bad = replace(failed("ValueError", "could not convert 'CANARY'"), outputs=shown("CANARY").outputs)
     runner = RunnerDouble({"print(a)": bad, "print(7)": shown("CANARY")})
-    model = ScriptedModel([code("print(a)"), code("print(7)"), "CANARY"])
-    run = ask([], runner, run=new_run(privacy="schema"), model=model, answer=True)
+    model = ScriptedModel([code("print(a)"), code("print(7)")])
+    run = ask([], runner, run=new_run(privacy="schema"), model=model)
     assert run.status == "ok"
     assert "CANARY" not in str(model.requests)
     assert "ValueError" in str(model.requests[1])
-    told = ScriptedModel([code("print(a)"), code("print(7)"), "x"])
-    ask([], runner, run=new_run(privacy="stats"), model=told, answer=True)
+    told = ScriptedModel([code("print(a)"), code("print(7)")])
+    ask([], runner, run=new_run(privacy="stats"), model=told)
     assert "CANARY" in str(told.requests)  # the twin
 
 
@@ -640,27 +638,6 @@ def test_edited_code_is_what_runs_and_what_is_offered() -> None:
     runner = RunnerDouble()
     run = ask([code("print(7)")], runner, decide=edit)
     assert runner.executed == [run.code] == ["print(8)"]
-
-
-@pytest.mark.parametrize(("sentence", "kept"), [("The sum is 7.", "The sum is 7."), ("The sum is 99.", "")])
-def test_a_sentence_is_kept_only_if_its_figures_are_in_the_output(sentence: str, kept: str) -> None:
-    run = ask([code("print(7)"), sentence], RunnerDouble({"print(7)": shown("7\n")}), answer=True)
-    assert (run.status, run.answer) == ("ok", kept)
-
-
-def test_of_a_plot_alone_no_sentence_is_asked_for() -> None:
-    plot = DisplayOutput(
-        output_type="display_data", data={"image/png": "iVBO", "text/plain": "<Figure>"}, metadata={}
-    )
-    runner = RunnerDouble({"print(7)": ExecutionResult(status="ok", outputs=(plot,))})
-    model = ScriptedModel([code("print(7)"), "It is highest in May."])
-    assert (ask([], runner, model=model, answer=True).answer, len(model.requests)) == ("", 1)
-
-
-def test_of_figures_that_were_printed_with_their_names_no_sentence_is_asked_for() -> None:
-    printed = RunnerDouble({"print(7)": shown("Mean fare: 34.65\n@share[0.2]\nrows = 7\n")})
-    model = ScriptedModel([code("print(7)"), "The mean fare is 34.65."])
-    assert (ask([], printed, model=model, answer=True).answer, len(model.requests)) == ("", 1)
 
 
 def test_a_reply_that_goes_round_in_circles_is_not_run_and_is_asked_for_anew_at_another_temperature() -> None:

@@ -52,7 +52,6 @@ class Case:
     seats: list[SeatDouble] = field(default_factory=list)
     asked: list[Proposal] = field(default_factory=list)
     watcher: Watcher = field(default_factory=Watcher)
-    answer: bool = False
 
     def __post_init__(self) -> None:
         self.model = ScriptedModel(self.replies)
@@ -70,7 +69,6 @@ class Case:
             decide=decided,
             watcher=self.watcher,
             defined=lambda: (),
-            answer=self.answer,
         )
         run = new_run(**{"candidates": len(self.replies), **request})  # type: ignore[arg-type]
         return asyncio.run(run_candidates(run, turns, tools, cast("Any", self._seat)))
@@ -149,15 +147,6 @@ def test_a_program_that_ran_before_votes_even_when_all_is_decided() -> None:
     case = Case([code("a"), code("b"), code("c"), code("a")], {name: shown("1") for name in "abc"})
     assert case.run().notes == ("4 of 4 candidates found this result",)
     assert case.executed == ["a", "b", "c"]
-
-
-def test_one_sentence_is_asked_for_as_in_a_run_of_one_program() -> None:
-    case = Case([code("a"), code("a")], {"a": shown("a table\nof 7 2 9")}, answer=True)
-    case.model = ScriptedModel([*case.replies, "It is 7."])
-    run = case.run(prompt="what is it?")
-    assert run.answer == "It is 7."
-    assert [step.usage.calls for step in run.steps] == [1, 1, 0]
-    assert case.sent.usage.calls == 3
 
 
 def test_programs_that_came_at_once_are_not_attempts_one_after_the_other() -> None:

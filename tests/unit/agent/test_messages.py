@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.agent.answer.answer import answer_messages
 from jupyter_codeagent.agent.prompt.conversation import Turn, as_written, compact, turn_messages
 from jupyter_codeagent.agent.prompt.system import SYSTEM_PROMPT, correction, first_messages, next_messages, prefill
 from jupyter_codeagent.agent.prompt.task import task_text
@@ -83,7 +82,6 @@ def test_messages_of_a_step_begin_with_those_of_the_step_before(
         assert following[: len(messages)] == messages
         assert [message.role for message in following[-2:]] == ["assistant", "user"]
         messages = following
-    assert answer_messages(messages, TaggedText("```python\n1\n```"), TaggedText("1"))[: len(messages)] == messages
 
 
 @given(st.text(), st.text(), st.lists(TURNS, max_size=4), TURNS)

@@ -98,7 +98,7 @@ def test_of_a_stream_that_was_stopped_the_tokens_are_estimated(model_server: Mod
 def test_a_server_that_counts_nothing_is_estimated(model_server: ModelServer) -> None:
     model_server.script(Reply(text="It is 7.", counts=False))
     sent = SentRequests()
-    ask(model_server.url, sent, replace(REQUEST, purpose="sentence"))
+    ask(model_server.url, sent, replace(REQUEST, purpose="text"))
     assert sent.usage.estimated
     assert sent.usage.prompt_tokens == PROMPT_TOKENS
     assert sent.usage.completion_tokens == estimate_tokens("It is 7.")

@@ -115,15 +115,12 @@ def test_a_server_of_another_account_is_named_outside_of_the_details() -> None:
 def test_each_request_stands_in_the_details_with_what_it_held_beyond_the_one_before() -> None:
     counted = ModelCall(purpose="count", kinds=("names",), sent=True)
     repaired = replace(ASKED, kinds=(*ASKED.kinds, "error"), usage=Usage(prompt_tokens=300, calls=1))
-    sentence = replace(ASKED, purpose="sentence", kinds=(*ASKED.kinds, "output"))
     texts = ModelCall(purpose="text", kinds=("texts",), sent=True)
-    shown = details(replace(RUN, model_calls=(counted, ASKED, repaired, sentence, texts)))
+    shown = details(replace(RUN, model_calls=(counted, ASKED, repaired, texts)))
     assert (
         "to count tokens: names and types of variables\n"
         "for a program: the question, names and types of variables, statistics and values of variables\n"
         "for a program: the same, and the error of the code (300 tokens in, 0 out)\n"
-        "for a sentence about the result: the question, names and types of variables, statistics and values of "
-        "variables, what the code printed and displayed\n"
         "by ask_model: the texts that ask_model was given"
     ) in shown
 

@@ -50,7 +50,7 @@ def test_session_wins_over_file_over_the_users_settings_over_what_is_delivered()
         "ask",
         7,
     )
-    assert [config.source(name) for name in ("privacy", "approve", "answer")] == ["file", "user", "default"]
+    assert [config.source(name) for name in ("privacy", "approve", "model")] == ["file", "user", "default"]
     config.set_in_session(privacy="stats", approve="review")  # the same as elsewhere: chosen all the same
     assert [config.source(name) for name in ("privacy", "approve")] == ["session", "session"]
     assert config.settings().approve == "review"
@@ -112,7 +112,7 @@ def test_the_administrators_rules_win_over_the_users_settings_and_are_shown_with
     steps = shown(config, "max_steps", caps)
     assert (steps.value, steps.source, steps.fixed, steps.limit) == (6, "administrator", False, 6)
     assert (shown(config, "model", caps).value, shown(config, "model", caps).fixed) == ("small", True)
-    assert shown(config, "answer", caps).limit is None
+    assert shown(config, "approve", caps).limit is None
 
 
 @pytest.mark.parametrize(

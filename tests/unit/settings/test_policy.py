@@ -111,21 +111,23 @@ def test_no_variable_of_the_environment_leads_to_another_file() -> None:
 
 
 def test_of_two_files_both_hold_and_each_rule_names_its_own(tmp_path: Path) -> None:
-    one = write_policy(tmp_path / "one", {"max_steps": 3, "privacy": "samples", "base_url": [A, B], "answer": True})
+    one = write_policy(
+        tmp_path / "one", {"max_steps": 3, "privacy": "samples", "base_url": [A, B], "clients": True}
+    )
     two = write_policy(tmp_path / "two", {"max_steps": 9, "privacy": "schema", "base_url": [B], "explore": False})
     policy = read_policy([str(one.parent), str(two.parent)])
     assert policy.rules == {
         "max_steps": 3,
         "privacy": "schema",
         "base_url": [B],
-        "answer": True,
+        "clients": True,
         "explore": False,
     }
     assert {key: Path(file).parent.name for key, file in policy.files.items()} == {
         "max_steps": "one",
         "privacy": "two",
         "base_url": "two",
-        "answer": "one",
+        "clients": "one",
         "explore": "two",
     }
     write_policy(tmp_path / "two", {"base_url": "http://127.0.0.1:7/v1"})

@@ -86,7 +86,7 @@ function Told(props: { title: string; text: string }): JSX.Element {
 function Call(props: { call: IModelCall }): JSX.Element {
   const { trans } = useServices();
   const { purpose, kinds, sent, usage } = props.call;
-  const asked = purpose === 'program' || purpose === 'sentence' ? [trans.__('the question')] : [];
+  const asked = purpose === 'program' ? [trans.__('the question')] : [];
   const held = [...asked, ...kinds.map(kind => contentLabel(trans, kind))].join(', ');
   return (
     <>

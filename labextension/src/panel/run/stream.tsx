@@ -13,13 +13,8 @@ export function Stream(props: { progress: IProgress }): JSX.Element | null {
   if (!text) {
     return null;
   }
-  // What runs in the sandbox or waits is code alone; the answer is a sentence.
-  const { prose, code } =
-    phase === 'answer'
-      ? { prose: text, code: '' }
-      : phase === 'model'
-        ? splitReply(text)
-        : { prose: '', code: text };
+  // What runs in the sandbox or waits is code alone.
+  const { prose, code } = phase === 'model' ? splitReply(text) : { prose: '', code: text };
   return (
     <div className="jp-CodeAgent-stream">
       {prose && <Prose text={prose} />}
@@ -58,14 +53,13 @@ function Prose(props: { text: string }): JSX.Element {
 export function GenerationSpeed(props: { progress: IProgress }): JSX.Element | null {
   const { trans } = useServices();
   const { phase, text, elapsed_s: elapsedSeconds, step } = props.progress;
-  const writing = phase === 'model' || phase === 'answer';
   const key = `${phase} ${step}`;
   const start = useRef({ key: '', elapsedSeconds: 0, tokens: 0 });
   const tokens = roughTokens(text);
   if (start.current.key !== key || tokens < start.current.tokens) {
     start.current = { key, elapsedSeconds, tokens };
   }
-  if (!writing || tokens === 0) {
+  if (phase !== 'model' || tokens === 0) {
     return null;
   }
   const seconds = elapsedSeconds - start.current.elapsedSeconds;

@@ -73,7 +73,7 @@ function Entry(props: {
     case 'step':
       return <Step run={run} entry={entry} progress={now ? progress : undefined} />;
     case 'answer':
-      return <Answer run={run} progress={now ? progress : undefined} />;
+      return <div className="jp-CodeAgent-answer">{run.answer}</div>;
     case 'cells':
       return <Cells run={run} now={now} state={props.cells} />;
   }
@@ -138,19 +138,6 @@ function Step(props: {
     <Fold key={String(open)} open={open} summary={<StepSummary step={entry.step} />}>
       <StepBody step={entry.step} />
     </Fold>
-  );
-}
-
-function Answer(props: { run: IRun; progress?: IProgress }): JSX.Element {
-  const { trans } = useServices();
-  const { run, progress } = props;
-  return progress ? (
-    <>
-      <CurrentPhase text={phaseLabel(trans, 'answer')} extra={<GenerationSpeed progress={progress} />} />
-      <Stream progress={progress} />
-    </>
-  ) : (
-    <div className="jp-CodeAgent-answer">{run.answer}</div>
   );
 }
 

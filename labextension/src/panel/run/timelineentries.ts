@@ -33,8 +33,8 @@ export function timelineEntries(run: IRun, phase: Phase | null, stepCount: numbe
   if (inStep && (stepCount > run.steps.length || run.steps.length === 0)) {
     entries.push({ kind: 'step', index: run.steps.length + 1, step: null, state: 'now' });
   }
-  if (now === 'answer' || run.answer) {
-    entries.push({ kind: 'answer', state: now === 'answer' ? 'now' : 'done' });
+  if (run.answer) {
+    entries.push({ kind: 'answer', state: 'done' });
   }
   if (now === 'inserting' || run.status === 'ok') {
     entries.push({ kind: 'cells', state: now === 'inserting' ? 'now' : 'done' });

@@ -1,1 +1,0 @@
-"""The sentence that answers a question with a result."""
