@@ -34,7 +34,6 @@ MORE = {
     "base_url": "../settings.md#which-servers-get-prompts-and-which-keys",
     "weights": "../models.md",
     "privacy": "../security.md#what-each-privacy-mode-sends",
-    "answer": "../panel.md#review",
     "house_rules": "../usage.md#house-rules",
     "next_questions": "../explore.md#next-questions",
     "clients": "../mcp.md",

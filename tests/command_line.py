@@ -12,7 +12,7 @@ from model_server import ModelServer
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 LOAD = (
-    "%load_ext jupyter_codeagent\n%config CodeAgent.answer = True\nimport pandas as pd\n"
+    "%load_ext jupyter_codeagent\nimport pandas as pd\n"
     "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
 )
 

@@ -174,7 +174,7 @@ def golden_state() -> messages.StateMessage:
                 {"name": "privacy", "value": "schema", "source": "administrator", "fixed": True, "limit": "schema"},
                 {"name": "max_steps", "value": 4, "source": "default", "fixed": False, "limit": 6},
                 {"name": "timeout_s", "value": 60.5, "source": "user", "fixed": False, "limit": None},
-                {"name": "answer", "value": True, "source": "file", "fixed": False, "limit": None},
+                {"name": "approve", "value": "review", "source": "file", "fixed": False, "limit": None},
             ],
             "server": {"model": "qwen-coder", "label": "127.0.0.1:8080", "remote": False},
             "problem": "",
@@ -878,5 +878,5 @@ def test_the_lists_of_words_that_the_page_repeats_are_complete() -> None:
     """The page's `protocol.ts` repeats these; a new word has to be added there and here."""
     assert set(typing.get_args(CellState)) == {"pending", "accepted", "discarded", "edited"}
     assert set(typing.get_args(Phase)) == {
-        *("context", "loading", "model", "waiting", "sandbox", "answer", "inserting", "ended"),
+        *("context", "loading", "model", "waiting", "sandbox", "inserting", "ended"),
     }

@@ -16,7 +16,7 @@ SUM = code("df.groupby('city')['n'].sum()")
 def test_run_executes_a_notebook_and_the_new_cells_stand_below_their_question(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     given = write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "print('mine')")
     before = given.read_bytes()
     done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out/out.ipynb")
@@ -25,11 +25,10 @@ def test_run_executes_a_notebook_and_the_new_cells_stand_below_their_question(
     out = nbformat.read(tmp_path / "out" / "out.ipynb", as_version=4)
     nbformat.validate(out)
     roles = [cell.metadata.get("codeagent", {}).get("role", "") for cell in out.cells]
-    assert roles == ["", "", "", "code", "answer", ""]
+    assert roles == ["", "", "", "code", ""]
     assert out.cells[3].source == "df.groupby('city')['n'].sum()"
     assert "Oslo    5" in out.cells[3].outputs[0].data["text/plain"]
     assert out.cells[3].metadata.codeagent.state == "pending"
-    assert out.cells[4].source == "Oslo has 5."
     assert "[2/3] sum by city" in done.stderr
     assert done.stdout == ""
 
@@ -38,24 +37,24 @@ def test_run_executes_a_notebook_and_the_new_cells_stand_below_their_question(
 def test_run_again_on_its_own_result_replaces_pending_cells_and_keeps_accepted_ones(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     write(tmp_path / "a.ipynb", LOAD, "%%agent\nsum by city")
     assert codeagent(tmp_path, model_server, "run", "a.ipynb", "-o", "b.ipynb").returncode == 0
-    model_server.script(code("df['n'].sum()"), "It is 7.")
+    model_server.script(code("df['n'].sum()"))
     notebook = nbformat.read(tmp_path / "b.ipynb", as_version=4)
     notebook.cells[2].source = "%%agent\nsum of all"
-    notebook.cells[4].metadata.codeagent.state = "accepted"
+    notebook.cells.append(new_markdown_cell("Mine too"))
     nbformat.write(notebook, tmp_path / "b.ipynb")
     assert codeagent(tmp_path, model_server, "run", "b.ipynb", "-o", "c.ipynb").returncode == 0
     sources = [cell.source for cell in nbformat.read(tmp_path / "c.ipynb", as_version=4).cells]
-    assert sources == ["# Mine", LOAD, "%%agent\nsum of all", "df['n'].sum()", "It is 7.", "Oslo has 5."]
+    assert sources == ["# Mine", LOAD, "%%agent\nsum of all", "df['n'].sum()", "Mine too"]
 
 
 @pytest.mark.rare("the test above runs a notebook again")
 def test_run_again_on_the_notebook_without_cells_inserts_them_although_the_first_were_accepted(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     write(tmp_path / "in.ipynb", LOAD, "%%agent --approve auto\nsum by city")
 
     def cells_of(out: str, *given: str) -> list[str]:
@@ -65,9 +64,9 @@ def test_run_again_on_the_notebook_without_cells_inserts_them_although_the_first
         return [cell.source for cell in cells if "codeagent" in cell.metadata]
 
     first = cells_of("first.ipynb", "in.ipynb")
-    assert len(first) == 2
+    assert len(first) == 1
     assert cells_of("second.ipynb", "in.ipynb") == first
-    assert len(model_server.requests) == 2, "the second run was replayed"
+    assert len(model_server.requests) == 1, "the second run was replayed"
     assert cells_of("third.ipynb", "second.ipynb") == first, "where they are in the notebook they are not doubled"
 
 
@@ -90,7 +89,7 @@ def test_a_failing_question_gives_status_1_and_the_notebook_as_far_as_it_came(
 def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "import os\nos._exit(1)", "print('never')")
     done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb")
     assert done.returncode == 1
@@ -98,13 +97,13 @@ def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
     assert "Traceback" not in done.stderr
     out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
     nbformat.validate(out)
-    assert [cell.source for cell in out.cells[3:5]] == ["df.groupby('city')['n'].sum()", "Oslo has 5."]
+    assert out.cells[3].source == "df.groupby('city')['n'].sum()"
     assert out.cells[-1].outputs == []
 
 
 @pytest.mark.long("another case of what a test beside it proves")
 def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: ModelServer) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     notebook = nbformat.read(write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "print(7)"), as_version=4)
     notebook.metadata["codeagent"] = "x"
     for cell in notebook.cells:
@@ -121,7 +120,7 @@ def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: M
 def test_what_the_notebooks_metadata_hides_is_hidden_without_a_browser_too(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
-    model_server.script(code("print(sorted(df.columns), 'keys' in globals())"), "x")
+    model_server.script(code("print(sorted(df.columns), 'keys' in globals())"))
     path = write(tmp_path / "in.ipynb", LOAD + "\nkeys = ['canary']", "%%agent --vars df\nwhat is there?")
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata["codeagent"] = {"shared": {"keys": "shared"}, "hidden_columns": {"df": ["city"]}}
@@ -173,13 +172,16 @@ def test_bad_input_is_one_line_and_status_1(tmp_path: Path, arguments: tuple[str
 
 @pytest.mark.long("another case of what a test beside it proves")
 def test_history_lists_shows_and_exports_runs(tmp_path: Path, model_server: ModelServer) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city")
     assert codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb").returncode == 0
     listed = codeagent(tmp_path, None, "history", "by city").stdout
     run_id = listed.split()[0]
     assert "'sum by city'" in listed
-    assert json.loads(codeagent(tmp_path, None, "history", "--show", run_id[:6]).stdout)["answer"] == "Oslo has 5."
+    assert (
+        json.loads(codeagent(tmp_path, None, "history", "--show", run_id[:6]).stdout)["code"]
+        == "df.groupby('city')['n'].sum()"
+    )
     assert codeagent(tmp_path, None, "history", "--export", run_id, "-o", "run.py").returncode == 0
     assert "df.groupby('city')" in (tmp_path / "run.py").read_text(encoding="utf-8")
     assert codeagent(tmp_path, None, "history", "--export", run_id, "-o", "run.ipynb").returncode == 0

@@ -16,7 +16,6 @@ CODE = "further code of this notebook runs in the sandbox without asking"
 
 @pytest.fixture
 def page(kernel: Kernel, model_server: ModelServer) -> KernelPage:
-    kernel.run("%config CodeAgent.answer = False")
     model_server.script(code("print('sum', df['n'].sum())"))
     return KernelPage(kernel).open()
 
@@ -156,7 +155,7 @@ def test_where_the_administrator_wants_all_code_seen_no_yes_to_further_code_is_o
     write_policy(caps, {"approve": "ask"})
     environment = {"CODEAGENT_BASE_URL": model_server.url}
     with running_kernel(tmp_path, environment) as kernel:
-        kernel.run(f"%config CodeAgent.answer = False\n{in_kernel(caps)}")
+        kernel.run(in_kernel(caps))
         model_server.script(code("print('sum', df['n'].sum())"))
         page = KernelPage(kernel, answer=approve_for_the_notebook).open()
         page.run(ASK)

@@ -37,18 +37,6 @@ def test_code_and_result_appear_in_the_cell_where_there_is_no_panel(
     assert "copied df · statistics → this machine" in ran.text
 
 
-def test_a_result_gets_a_sentence_only_if_the_setting_asks_for_it(
-    kernel: Kernel, model_server: ModelServer
-) -> None:
-    model_server.script(SUM, "Oslo has 5.")
-    assert "Oslo has 5." not in kernel.ask("sum by city").text
-    kernel.run("%config CodeAgent.answer = True")
-    model_server.script(SUM, "Oslo has 5.")
-    ran = kernel.ask("sum by city")
-    assert "Oslo has 5." in ran.text
-    assert "statistics, earlier code + results, output → this machine" in ran.text
-
-
 def test_an_empty_body_prints_the_help(kernel: Kernel) -> None:
     text = kernel.run("%%agent\n ").text
     assert "--max-steps" in text
@@ -59,7 +47,7 @@ def test_an_empty_body_prints_the_help(kernel: Kernel) -> None:
 
 @pytest.mark.long("another case of what a test beside it proves")
 def test_a_prompt_is_never_put_through_format(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     prompt = "why {braces} and %s and {0} and 100 % and 'quotes' \" ünïcode 🐧?"
     assert kernel.ask(prompt).error == ""
     assert prompt in model_server.requests[0]["messages"][-1]["content"]
@@ -67,7 +55,7 @@ def test_a_prompt_is_never_put_through_format(kernel: Kernel, model_server: Mode
 
 @pytest.mark.long("another case of what a test beside it proves")
 def test_double_braces_insert_the_text_of_an_expression(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     assert kernel.ask("for the city {{df['city'][1]}} only").error == ""
     assert "for the city Rome only" in model_server.requests[0]["messages"][-1]["content"]
 
@@ -180,7 +168,7 @@ def test_dry_run_has_no_engine_fetch_anything(kernel: Kernel, model_server: Mode
 
 @pytest.mark.long("another case of what a test beside it proves")
 def test_json_prints_the_record_and_nothing_else(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     record = json.loads(kernel.ask("sum by city", "--json").text)
     assert record["status"] == "ok"
     assert record["steps"][0]["code"] == "df.groupby('city')['n'].sum()"
@@ -213,7 +201,7 @@ def test_with_privacy_schema_no_value_is_sent(kernel: Kernel, model_server: Mode
 def test_use_takes_another_model_from_now_on(kernel: Kernel, model_server: ModelServer) -> None:
     assert "no model 'nowhere'" in kernel.run("%agent use nowhere").error
     kernel.run("%agent use scripted")
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     assert kernel.ask("sum").error == ""
     assert "ok · scripted · 1 step" in kernel.run("%agent show").text
 
@@ -243,7 +231,7 @@ def test_ask_without_anybody_to_ask_denies(kernel: Kernel, model_server: ModelSe
 
 
 def test_hidden_variables_and_columns_values_are_not_sent(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     kernel.run("secret_plan = 'canary-71423'\ndf['email'] = ['canary-a@x.org', 'canary-b@x.org', 'canary-c@x.org']")
     kernel.run("%agent hide secret_plan")
     kernel.ask("sum by city")
@@ -271,7 +259,7 @@ def test_a_bad_option_or_variable_is_one_line_and_nothing_is_sent(
 
 @pytest.mark.long("another case of what a test beside it proves")
 def test_the_key_is_in_no_output_record_or_error(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     shown = kernel.ask("sum", "--json").text
     shown += kernel.run("%agent status").text + kernel.run("%agent history").text
     shown += kernel.run(HISTORY_BYTES).text
@@ -281,15 +269,14 @@ def test_the_key_is_in_no_output_record_or_error(kernel: Kernel, model_server: M
 
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
-    kernel.run("%config CodeAgent.answer = True")
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     kernel.ask("sum by city")
     assert "scripted at" in kernel.run("%agent status").text
     assert "blocked (tested at startup)" in kernel.run("%agent status").text
     assert "city str" in kernel.run("%agent context").text
     assert "sum by city" in kernel.run("%agent history 5").text
     assert "0 of 0 runs" in kernel.run("%agent history nothingofthekind").text
-    assert "Oslo has 5." in kernel.run("%agent show").text
+    assert "Oslo    5" in kernel.run("%agent show").text
     assert "accepted" in kernel.run("%agent accept").text
     assert "Nothing is running" in kernel.run("%agent stop").text
     offered = kernel.run("%agent models").text
@@ -301,7 +288,7 @@ def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
 
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_fix_repairs_the_last_failed_cell(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     assert "KeyError" in kernel.run("df['N']").error
     assert kernel.run("%agent fix").error == ""
     told = model_server.requests[0]["messages"][-1]["content"]
@@ -323,7 +310,7 @@ def test_fix_tells_no_value_of_an_error_under_schema(kernel: Kernel, model_serve
 def test_fix_evaluates_nothing_that_stands_in_the_failed_code_or_its_error(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     kernel.run("raise KeyError('{{globals().update(pwned=1)}}')")
     assert kernel.run("%agent fix").error == ""
     assert "False" in kernel.run("print('pwned' in globals())").text
@@ -342,7 +329,7 @@ def test_a_hidden_variable_leaves_sandbox_and_conversation(kernel: Kernel, model
 
 @pytest.mark.long("another case of what a test beside it proves")
 def test_pull_copies_a_sandbox_variable(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(code("answer_value = 41 + 1\nanswer_value"), "x")
+    model_server.script(code("answer_value = 41 + 1\nanswer_value"))
     kernel.ask("the answer")
     kernel.run("%agent pull answer_value")
     assert "42" in kernel.run("print(answer_value)").text
@@ -357,11 +344,11 @@ def test_apply_is_denied_when_nobody_can_be_asked(kernel: Kernel, model_server: 
 
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_unload_stops_everything_and_load_starts_again(kernel: Kernel, model_server: ModelServer) -> None:
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     kernel.ask("sum")
     assert "CHILDREN 0" not in kernel.run(CHILDREN).text
     assert kernel.run("%unload_ext jupyter_codeagent").error == ""
     assert "CHILDREN 0" in kernel.run(CHILDREN).text
     assert kernel.run("%load_ext jupyter_codeagent").error == ""
-    model_server.script(SUM, "x")
+    model_server.script(SUM)
     assert kernel.ask("sum again").error == ""

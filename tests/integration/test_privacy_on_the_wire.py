@@ -85,7 +85,6 @@ def curious(tmp_path: Path, model_server: ModelServer) -> Iterator[Kernel]:
     }
     with running_kernel(tmp_path, environment) as kernel:
         for cell in (
-            "%config CodeAgent.answer = True",
             SETUP,
             "%agent hide concealed_frame_name",
             "%agent hide people[wage_hidden_name]",
@@ -97,12 +96,19 @@ def curious(tmp_path: Path, model_server: ModelServer) -> Iterator[Kernel]:
 
 def asked_curiously(kernel: Kernel, server: ModelServer, mode: str) -> None:
     """Errors that quote values, a second question that follows the first one, and all of it on the wire."""
-    # The sentence is dropped for its figure, so that the next question is told the output itself.
-    server.script(code(QUOTES), code(LOOKS_UP), code(PRINTS), "It has 987654 rows.")
+    server.script(code(QUOTES), code(LOOKS_UP), code(PRINTS))
     ran = kernel.ask("what is in people?", f"--privacy {mode}")
     assert ran.error == "", ran.text
-    server.script(code("people['N'] + nothing"), code(SHOWS), "The sum is 1770.")
+    server.script(code("people['N'] + nothing"), code(SHOWS))
     assert kernel.ask("and the sum of n, by step and login?", f"--privacy {mode}").error == ""
+    told_next(kernel, server, f"--privacy {mode}")
+
+
+def told_next(kernel: Kernel, server: ModelServer, options: str = "") -> str:
+    """What the model is told with a next question: also what the last code showed."""
+    server.script(code("people['n'].sum()"))
+    assert kernel.ask("and now the sum of n in people?", options).error == ""
+    return contents(server, 0)
 
 
 def found(server: ModelServer, canaries: Mapping[str, str]) -> dict[str, str]:
@@ -139,26 +145,24 @@ def test_under_schema_no_value_reaches_the_model_whatever_its_code_does(
 def test_under_stats_rare_values_are_told_only_where_the_code_shows_them(
     curious: Kernel, model_server: ModelServer
 ) -> None:
-    model_server.script(code("people['n'].sum()"), "The sum is 1770.")
+    model_server.script(code("people['n'].sum()"))
     assert curious.ask("the sum of n in people?").error == ""
+    assert "1770" in told_next(curious, model_server)
     assert found(model_server, UNASKED) == {}
     assert b"Frequentia" in model_server.received
-    assert "1770" in contents(model_server, 1)
-    model_server.script(code(SHOWS), "The sum is 1770.")
+    model_server.script(code(SHOWS))
     assert curious.ask("show the end of people").error == ""
-    assert "Solitaria" in contents(model_server, 1)
-    assert "***" in contents(model_server, 1)
+    told = told_next(curious, model_server)
+    assert "Solitaria" in told
+    assert "***" in told
     assert found(model_server, NEVER) == {}
 
 
 @pytest.mark.long("another case of what a test beside it proves")
-def test_figures_are_told_and_checked_as_they_are_beside_what_is_masked(
-    curious: Kernel, model_server: ModelServer
-) -> None:
-    model_server.script(code(SHOWS), "The sum is 1770.")
+def test_figures_are_told_as_they_are_beside_what_is_masked(curious: Kernel, model_server: ModelServer) -> None:
+    model_server.script(code(SHOWS))
     ran = curious.ask("the sum of n in people?")
-    assert "1770 rows" in contents(model_server, 1)
-    assert "The sum is 1770." in ran.text
+    assert "1770 rows" in told_next(curious, model_server)
     assert "Yolvandra Pexmire" in ran.text or "Kelphine Ostravax" in ran.text  # the user's own cell is not masked
 
 
@@ -166,9 +170,7 @@ def test_figures_are_told_and_checked_as_they_are_beside_what_is_masked(
 def test_under_samples_rows_are_told_without_their_personal_columns(
     curious: Kernel, model_server: ModelServer
 ) -> None:
-    model_server.script(code("people['n'].sum()"), "The sum is 1770.")
-    assert curious.ask("the sum of n in people?", "--privacy samples").error == ""
-    first = contents(model_server, 0)
+    first = told_next(curious, model_server, "--privacy samples")
     assert "rows:" in first
     assert "plain" in first
     assert found(model_server, NEVER) == {}

@@ -119,7 +119,7 @@ def test_the_command_line_denies_what_it_was_not_allowed_and_says_how(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
     with serving() as other:
-        other.script(SUM, "It is 7.")
+        other.script(SUM)
         url = elsewhere(other)
         write(tmp_path / "in.ipynb", LOAD, f"%%agent --base-url {url}\nsum")
         denied = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb")

@@ -177,9 +177,9 @@ function noteOf(trans: TranslationBundle, block: IBlock): string {
     block.roles.length === 1
       ? block.roles[0] === 'code'
         ? trans.__('Pending')
-        : trans.__('Pending answer')
+        : trans.__('Pending text')
       : block.roles.length === 2 && block.roles.includes('answer')
-        ? trans.__('Pending: code and answer')
+        ? trans.__('Pending: code and text')
         : trans.__('Pending: %1 cells', block.roles.length);
   // Not more than that: whether it ran in the sandbox is in the record, which a notebook of others lacks.
   return block.roles.includes('code') ? trans.__('%1 · not run in your kernel', what) : what;

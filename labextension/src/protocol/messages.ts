@@ -29,8 +29,7 @@ export type Shared = 'auto' | 'shared' | 'hidden';
 export type ApprovalPolicy = 'review' | 'ask' | 'auto';
 export type Privacy = 'schema' | 'stats' | 'samples';
 export type CellState = 'pending' | 'accepted' | 'discarded' | 'edited';
-export type Phase =
-  'context' | 'loading' | 'model' | 'waiting' | 'sandbox' | 'inserting' | 'ended';
+export type Phase = 'context' | 'loading' | 'model' | 'waiting' | 'sandbox' | 'inserting' | 'ended';
 export type { ICell, IOutput };
 
 export interface ISandbox {

@@ -88,7 +88,7 @@ function Search(props: { value: string; onChange: (text: string) => void }): JSX
       type="search"
       className="jp-CodeAgent-input"
       value={text}
-      placeholder={trans.__('Search prompts, code and answers')}
+      placeholder={trans.__('Search prompts, code and text')}
       aria-label={trans.__('Search the history')}
       onChange={event => setText(event.target.value)}
     />

@@ -88,7 +88,7 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
         )}
         <span className="jp-CodeAgent-quiet">
           {run.roles.includes('code') && run.roles.includes('answer')
-            ? trans.__('code and answer · %1', run.model)
+            ? trans.__('code and text · %1', run.model)
             : run.model}
         </span>
       </button>

@@ -39,8 +39,7 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
     privacy: trans.__('Privacy'),
     max_steps: trans.__('Maximum steps'),
     timeout_s: trans.__('Time limit for code, in seconds'),
-    context_tokens: trans.__('Tokens for describing variables'),
-    answer: trans.__('Answer in words')
+    context_tokens: trans.__('Tokens for describing variables')
   };
   return (
     <>
