@@ -108,10 +108,8 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "near_misses": lambda fact: f"{_rows_have(fact, 'a different spelling')}",
     "types_differ": lambda fact: f"numbers compared with text in {fact.label}",
     "numbers_as_text": lambda fact: f"{fact.label or 'the values'} holds numbers as text",
-    "mixed_dates": lambda fact: f"{fact.label or 'the column'} mixes day-first and month-first dates",
     "other_date_order": lambda fact: f"{_count(fact.count, 'date')} may be read with day and month swapped",
     "ambiguous_dates": lambda fact: f"{_count(fact.count, 'date')} could be day first or month first",
-    "epoch_without_unit": lambda _: "numbers read as nanoseconds since 1970",
     "lost_left": lambda fact: (
         f"only {(fact.of or 0) - fact.count:,} of {_count(fact.of or 0, 'row')} matched"
         if 2 * fact.count > (fact.of or 0)
@@ -170,14 +168,10 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "missing_codes": lambda fact: (
         f"{fact.label} in {_count(fact.count, 'row')}, far from its other values: probably a code for a missing one"
     ),
-    "clock_numbers": lambda fact: f"the numbers in {fact.label} are times of day (1349 for 13:49), not amounts",
-    "missing_in_filter": lambda fact: (
-        f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} counted in the share"
-    ),
     "mixed_units": lambda fact: f"mixed units in {fact.label}",
 }
 """A text for each kind of fact that is told."""
 FOR_THE_VERDICT: frozenset[FactKind] = frozenset(
-    {"several_rows", "several_summed", "dropped_for", "part_of_top", "mean_of_ratios", "missing_in_filter"}
+    {"several_rows", "several_summed", "dropped_for", "part_of_top", "mean_of_ratios"}
 )
 """Told only where the prompt makes them matter: as the verdict's reason."""

@@ -50,10 +50,8 @@ FactKind = Literal[
     "near_misses",
     "types_differ",
     "numbers_as_text",
-    "mixed_dates",
     "other_date_order",
     "ambiguous_dates",
-    "epoch_without_unit",
     "part_of_rows",
     "part_of_top",
     "repeated",
@@ -90,8 +88,6 @@ FactKind = Literal[
     "counted_yes",
     "keyless",
     "missing_codes",
-    "clock_numbers",
-    "missing_in_filter",
 ]
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from jupyter_codeagent.agent.run_facts import WARNING
 from jupyter_codeagent.agent.verdict import asked_rows
-from jupyter_codeagent.agent.verdict.length_shares import filters_by_whole
 from jupyter_codeagent.agent.verdict.signals import Signals
 from jupyter_codeagent.sandbox.operation_text import ARITHMETIC, fact_text
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact
@@ -19,9 +18,7 @@ from jupyter_codeagent.types.run import Verdict
 DOUBTFUL: tuple[FactKind, ...] = (
     "types_differ",
     "numbers_as_text",
-    "mixed_dates",
     "other_date_order",
-    "epoch_without_unit",
     "dates_in_1970",
     "later_years",
     "dates_as_text",
@@ -42,7 +39,6 @@ DOUBTFUL: tuple[FactKind, ...] = (
     "excel_days",
     "unjoined_nulls",
     "missing_codes",
-    "clock_numbers",
 )
 """Facts that make a result wrong as a rule; of several the first is the reason."""
 LOOK: tuple[FactKind, ...] = (
@@ -68,7 +64,6 @@ LOOK: tuple[FactKind, ...] = (
     "several_rows",
     "mean_of_ratios",
     "not_counted",
-    "missing_in_filter",
 )
 """Facts that a person should know before using the result."""
 SEVERAL: tuple[FactKind, ...] = ("several_rows", "several_summed", "repeated_ids", "one_to_many", "multiplied")
@@ -99,7 +94,6 @@ OF_MISSING: tuple[FactKind, ...] = (
     "counted_yes",
     "keyless",
     "nulls_filtered",
-    "missing_in_filter",
 )
 _SHIFTS_CENTURY = re.compile(r"years\s*=\s*-?100\b|-\s*100\b|\b100y\b")
 _CHOSEN = re.compile(r"\[\[[^\[\]]*\]\]")
@@ -201,8 +195,6 @@ def _is_intended(one: Operation, fact: OperationFact, code: str) -> bool:
             return _names_column(_CHOSEN.sub("", code), fact.label.partition(":")[0])
         case "dropped_for":
             return _names_column(code, fact.label)
-        case "missing_in_filter":
-            return one.line not in filters_by_whole(code)
         case _:
             return False
 

@@ -85,7 +85,7 @@ def test_a_join_that_matches_few_rows_of_either_table_is_doubtful_and_says_how_m
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for kind in LOOK if kind not in {*ASKED, "missing_in_filter"} or kind in ("lost_left", "missing_keys")],
+    [kind for kind in LOOK if kind not in ASKED or kind in ("lost_left", "missing_keys")],
 )
 def test_a_fact_that_a_person_should_know_asks_for_a_look(kind: FactKind) -> None:
     verdict = judge(Signals(operations=(operation(fact(kind)),)), PROMPT)
@@ -177,26 +177,6 @@ def test_a_program_that_has_to_do_with_it_is_no_reason(kind: FactKind, label: st
     one = operation(fact(kind, label=label))
     assert judge(Signals(operations=(one,)), PROMPT).level != "checked"
     assert judge(Signals(operations=(one,), code=code), PROMPT).level == "checked"
-
-
-@pytest.mark.parametrize(
-    ("code", "level"),
-    [
-        ("df[df.sex == 'f'].shape[0] / df.shape[0]", "look"),
-        ("women = df.loc[df.sex == 'f']\nshare = 100 * len(women) / len(df)", "look"),
-        ("women = len(df[df.sex == 'f'])\nall_rows = len(df)\nround(women / all_rows, 2)", "look"),
-        ("known = df[df.sex.isin(['f', 'm'])]\nlen(known) / 5", "checked"),
-        ("women = df[df.sex == 'f']\nlen(women[women.age > 5]) / len(women)", "checked"),
-        ("len(df[df.sex == 'f']) / len(df[df.sex.notna()])", "checked"),
-        ("%matplotlib inline\nlen(df[df.sex == 'f'])", "checked"),
-    ],
-)
-def test_missing_values_count_in_a_share_by_numbers_of_rows_alone(code: str, level: str) -> None:
-    line = next(at for at, text in enumerate(code.splitlines(), start=1) if "[df.sex" in text)
-    one = Operation(
-        kind="filter", name="[]", rows=(100, 40), line=line, facts=(fact("missing_in_filter", 12, label="sex"),)
-    )
-    assert judge(Signals(operations=(one,), code=code), PROMPT).level == level
 
 
 def test_what_a_join_found_no_value_for_matters_where_a_sum_skips_it() -> None:

@@ -73,7 +73,7 @@ def _subscript(call: Call, origin_of: Any) -> Operation | None:
     if len(result) == len(frame) and not pandas_rows.is_mask(key):
         return None
     if pandas_rows.is_mask(key):
-        return pandas_rows.filtered(call, frame, key, comparisons.of_column(key, origin_of(key)))
+        return pandas_rows.filtered(call, frame, key)
     if call.site.detail.count(":") and len(result) < len(frame):
         return pandas_rows.cut(call, frame)
     return None

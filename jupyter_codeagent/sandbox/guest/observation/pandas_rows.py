@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .call import Call, Compared, Operation
+from .call import Call, Operation
 from .comparisons import add_comparison, keep_compared
 from .hooks import SUBSCRIPT
 from .keys import MAX_UNIQUE, add_variants, near_misses
@@ -37,7 +37,7 @@ def is_mask(key: Any) -> bool:
     return isinstance(key, list) and bool(key) and all(isinstance(item, bool) for item in key)
 
 
-def filtered(call: Call, frame: Any, mask: Any, compared: Compared | None = None) -> Operation:
+def filtered(call: Call, frame: Any, mask: Any) -> Operation:
     """Observe a selection by a mask, such as the result of a comparison, with the first rows that it leaves out."""
     import numpy as np
     import pandas as pd
@@ -47,8 +47,6 @@ def filtered(call: Call, frame: Any, mask: Any, compared: Compared | None = None
     if len(mask) == len(frame) and call.budget.allows(len(frame), PLAIN_NS * 5):
         kept = pd.Series(mask).to_numpy(dtype=bool, na_value=False)
         show_rows(one, "rows left out", frame, np.flatnonzero(~kept)[:5])
-    if compared is not None and compared.missing:
-        one.add("missing_in_filter", compared.missing, compared.rows, compared.label)
     return one
 
 

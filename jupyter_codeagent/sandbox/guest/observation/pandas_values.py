@@ -21,7 +21,7 @@ from .pandas_columns import (
     missing_count,
     value_counts,
 )
-from .values import ambiguous_days, are_clock_times, are_placeholders, have_three_decimals, read_days
+from .values import ambiguous_days, are_placeholders, have_three_decimals, read_days
 
 CONVERSIONS = frozenset(
     [
@@ -122,10 +122,6 @@ def _converted(call: Call) -> Any:
 
 def _add_dates(call: Call, one: Operation, column: Any, result: Any) -> None:
     if not is_text(column):
-        import pandas as pd
-
-        if pd.api.types.is_numeric_dtype(column.dtype) and call.get("unit") is None and call.get("format") is None:
-            one.add("epoch_without_unit", len(column), label=label_of(column))
         if call.get("unit") == "D" and str(call.get("origin")).startswith("1900-01-01"):
             one.add("excel_days", len(column), label=label_of(column))
         return
@@ -137,8 +133,8 @@ def _add_dates(call: Call, one: Operation, column: Any, result: Any) -> None:
     either, day_first, month_first = ambiguous_days(texts)
     as_day_first, as_month_first = read_days(texts, result.iloc[:5000].dt.day)
     if day_first and month_first:
-        one.add("mixed_dates", either, len(column), label_of(column))
-    elif swapped := as_month_first if day_first else as_day_first if month_first else 0:
+        return
+    if swapped := as_month_first if day_first else as_day_first if month_first else 0:
         one.add("other_date_order", swapped, len(column), label_of(column))
     elif either and not day_first and not month_first and call.get("dayfirst") is None:
         one.add("ambiguous_dates", either, len(column), label_of(column))
@@ -181,13 +177,9 @@ def computed(call: Call, sides: Sequence[tuple[Any, bool]]) -> Operation | None:
 
 
 def _add_subtracted(one: Operation, left: Any, right: Any) -> None:
-    """Add times of day that are subtracted as numbers, and dates far ahead that stand for none."""
+    """Add dates far ahead that stand for none."""
     import pandas as pd
 
-    if all(
-        pd.api.types.is_numeric_dtype(side.dtype) and are_clock_times(first_values(side)) for side in (left, right)
-    ):
-        one.add("clock_numbers", len(left), len(left), f"{label_of(left)} and {label_of(right)}")
     for side in (left, right):
         if pd.api.types.is_datetime64_any_dtype(side.dtype):
             years = side.iloc[:5000].dropna().dt.year

@@ -22,7 +22,6 @@ from .values import (
     ROW_ID,
     SHARE_NAME,
     UNIT_NAME,
-    are_clock_times,
     is_missing,
     is_total,
     missing_code,
@@ -50,9 +49,24 @@ SCALES = (60, 100, 1000, 3600)
 """Ratios of units that get mixed: minutes, per cent and cents, kilo, hours."""
 MAX_NUMBERS, NUMBER_NS = 5000, 400
 """Numbers of a column that are looked at, and the nanoseconds for each; measured."""
-OF_AMOUNTS = frozenset({"mean", "sum", "std", "var", "sem"})
-"""Aggregates that mean nothing for times of day as numbers; a median or the first time does."""
-OF_NUMBERS = OF_AMOUNTS | {"median", "min", "max", "idxmin", "idxmax", "quantile", "corr", "cov", "skew"}
+OF_NUMBERS = frozenset(
+    [
+        "mean",
+        "sum",
+        "std",
+        "var",
+        "sem",
+        "median",
+        "min",
+        "max",
+        "idxmin",
+        "idxmax",
+        "quantile",
+        "corr",
+        "cov",
+        "skew",
+    ]
+)
 Table = Mapping[str, Sequence[Any]]
 """Label -> values of each column."""
 
@@ -103,14 +117,12 @@ def add_implausible_numbers(
     column: Any,
     functions: Collection[str],
 ) -> None:
-    """Add a column that has a code for a missing value among its numbers, or holds times of day as numbers.
+    """Add a column that has a code for a missing value among its numbers.
 
     `numbers` are those of the column that are looked at; a code is counted in all of it.
     """
     if OF_NUMBERS.intersection(functions) and (code := missing_code(numbers)) is not None:
         one.add("missing_codes", int((column == code).sum()), len(numbers), f"{label} is {code:g}")
-    if OF_AMOUNTS.intersection(functions) and are_clock_times(numbers):
-        one.add("clock_numbers", len(numbers), len(numbers), label)
 
 
 def _add_duplicates(one: Operation, table: Table, rows: Rows, use: Use) -> None:

@@ -20,8 +20,6 @@ MIN_OTHERS = 4
 """Different values beside a code that a measured column has."""
 MIN_CODES = 0.002
 """Share of the values from which a code is no accident."""
-MIN_CLOCK_TIMES = 20
-"""Different numbers of which each has less than 60 in its last two digits: by chance once in 27,000 columns."""
 MAX_UNITS = 3
 """Different units that numbers have at most; texts with more are numbers of houses, flights or products."""
 _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:\.\d{3})+(?!\d)")
@@ -127,15 +125,6 @@ def missing_code(numbers: Sequence[float]) -> float | None:
     found = [number for number in counts if number <= low - (high - low) or number >= high + (high - low)]
     often = max(found, key=lambda number: counts[number], default=None)
     return often if often is not None and counts[often] >= max(3, MIN_CODES * counts.total()) else None
-
-
-def are_clock_times(numbers: Iterable[Any]) -> bool:
-    """Check for times of day written as whole numbers, 1349 for 13:49: the last two digits are minutes."""
-    known = {number for number in numbers if isinstance(number, int | float) and not is_missing(number)}
-    if len(known) < MIN_CLOCK_TIMES or not all(0 <= one <= 2400 and one == int(one) for one in known):
-        return False
-    minutes = {int(one) % 100 for one in known}
-    return max(minutes) in range(40, 60) and len(minutes) > 7 and len({int(one) // 100 for one in known}) > 2
 
 
 def is_total(value: Any) -> bool:
