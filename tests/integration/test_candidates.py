@@ -26,7 +26,7 @@ def test_the_result_that_most_candidates_found_is_offered(kernel: Kernel, model_
     assert temperatures[1] > 0
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_all_programs_but_the_first_are_one_request_where_the_server_can_do_it(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -38,7 +38,7 @@ def test_all_programs_but_the_first_are_one_request_where_the_server_can_do_it(
     assert record["usage"]["calls"] == 2
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_candidates_see_the_variables_of_earlier_runs_and_not_those_of_each_other(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -51,7 +51,7 @@ def test_candidates_see_the_variables_of_earlier_runs_and_not_those_of_each_othe
     assert "2 of 2 candidates found this result" in record["notes"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_where_every_candidate_fails_the_run_fails_with_one_line(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("1 / 0"))
     ran = kernel.ask("the sum", "--candidates 2 --max-steps 1")

@@ -33,21 +33,23 @@ def test_run_executes_a_notebook_and_the_new_cells_stand_below_their_question(
     assert done.stdout == ""
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_run_again_on_its_own_result_replaces_pending_cells_and_keeps_accepted_ones(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
     model_server.script(SUM)
-    write(tmp_path / "a.ipynb", LOAD, "%%agent\nsum by city")
+    write(tmp_path / "a.ipynb", LOAD, "%%agent\nsum by city", "%%agent\nthe same again")
     assert codeagent(tmp_path, model_server, "run", "a.ipynb", "-o", "b.ipynb").returncode == 0
     model_server.script(code("df['n'].sum()"))
     notebook = nbformat.read(tmp_path / "b.ipynb", as_version=4)
-    notebook.cells[2].source = "%%agent\nsum of all"
-    notebook.cells.append(new_markdown_cell("Mine too"))
+    kept = notebook.cells[5].source
+    notebook.cells[5].metadata.codeagent.state = "accepted"
+    notebook.cells[2].source = notebook.cells[4].source = "%%agent\nsum of all"
     nbformat.write(notebook, tmp_path / "b.ipynb")
     assert codeagent(tmp_path, model_server, "run", "b.ipynb", "-o", "c.ipynb").returncode == 0
     sources = [cell.source for cell in nbformat.read(tmp_path / "c.ipynb", as_version=4).cells]
-    assert sources == ["# Mine", LOAD, "%%agent\nsum of all", "df['n'].sum()", "Mine too"]
+    asked = ["%%agent\nsum of all", "df['n'].sum()"]
+    assert sources == ["# Mine", LOAD, *asked, *asked, kept]
 
 
 @pytest.mark.rare("the test above runs a notebook again")
@@ -70,7 +72,7 @@ def test_run_again_on_the_notebook_without_cells_inserts_them_although_the_first
     assert cells_of("third.ipynb", "second.ipynb") == first, "where they are in the notebook they are not doubled"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_failing_question_gives_status_1_and_the_notebook_as_far_as_it_came(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -85,7 +87,7 @@ def test_a_failing_question_gives_status_1_and_the_notebook_as_far_as_it_came(
     assert out.cells[3].outputs == []
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -101,7 +103,7 @@ def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
     assert out.cells[-1].outputs == []
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM)
     notebook = nbformat.read(write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "print(7)"), as_version=4)
@@ -116,7 +118,7 @@ def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: M
     assert out.cells[-1].outputs[0].text == "7\n"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_what_the_notebooks_metadata_hides_is_hidden_without_a_browser_too(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -142,7 +144,7 @@ def test_nothing_waits_for_a_person_who_is_not_there(tmp_path: Path, model_serve
     assert "DeniedError" in done.stderr
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_ask_starts_from_files(tmp_path: Path, model_server: ModelServer) -> None:
     (tmp_path / "2024 sales.csv").write_text("city,n\nOslo,1\nRome,2\n", encoding="utf-8")
     model_server.script(code("data_2024_sales['n'].sum()"), "It is 3.")
@@ -170,7 +172,7 @@ def test_bad_input_is_one_line_and_status_1(tmp_path: Path, arguments: tuple[str
     assert not (tmp_path / "o.ipynb").exists()
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_history_lists_shows_and_exports_runs(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM)
     write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city")

@@ -63,7 +63,7 @@ def test_completion_imports_no_dataframe_library(tmp_path: Path) -> None:
     assert ran.stdout.splitlines()[-3:] == ["['unit cost']", "['table']", "imported []"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_fix_repairs_an_older_failed_cell_by_its_id(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("1"), "x")
     kernel.run("df['older']", cell_id="aaaa1111-2222")
@@ -77,7 +77,7 @@ def test_fix_repairs_an_older_failed_cell_by_its_id(kernel: Kernel, model_server
     assert "Run it, then ask again" in kernel.run("%agent fix aaaa1111").error
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_fix_repairs_an_older_failed_cell_of_vs_code_by_its_number(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -29,7 +29,7 @@ def test_context_takes_a_question_and_shows_order_text_and_cost(kernel: Kernel) 
     assert "\n  (joins)" in shown
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_models_own_tokenizer_counts_where_its_server_offers_it(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -60,7 +60,7 @@ def test_the_option_sets_the_budget_and_what_is_left_out_is_said(kernel: Kernel)
     assert "UsageError" in kernel.ask("what is there?", "--context-tokens 49").error
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_what_the_last_cells_used_is_told_before_what_is_large(kernel: Kernel) -> None:
     kernel.run("tiny = pd.DataFrame({'t': [1]})\nlarge = pd.DataFrame({'v': range(5000)})")
     kernel.run("\n".join(["pass"] * 3))
@@ -84,7 +84,7 @@ def test_hidden_columns_and_variables_are_in_no_join(kernel: Kernel) -> None:
     assert "cities" not in kernel.run("%agent context").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_joins_between_tables_are_told_to_the_model_but_none_of_their_values(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -112,7 +112,7 @@ def test_the_same_question_is_replayed_although_other_cells_ran_in_between(
     assert len(model_server.requests) == asked, first
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_model_is_told_of_the_variables_that_the_sandbox_gets_and_of_no_others(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

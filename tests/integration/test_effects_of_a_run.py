@@ -59,13 +59,13 @@ def test_the_next_question_is_told_of_the_variable_that_the_code_made_in_place_o
     assert "\ndf_2: DataFrame" in said[-1]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_run_that_changes_no_copy_says_nothing_of_copies(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("print(df.assign(z=1)['z'].sum())"), "x")
     assert "copy of df" not in kernel.ask("sum of df").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -82,7 +82,7 @@ def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     assert "its copy of df was changed by an earlier run (+ 'twice')" in ran.text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_columns_that_code_made_of_personal_values_are_masked_for_the_next_question(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -106,7 +106,7 @@ def test_what_a_failed_run_did_is_undone_and_told_to_nobody(kernel: Kernel, mode
     assert "In the sandbox" not in last_message(model_server, 1)
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_program_that_is_written_anew_after_an_error_starts_from_the_copies(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -117,7 +117,7 @@ def test_a_program_that_is_written_anew_after_an_error_starts_from_the_copies(
     assert "SUM 14" in kernel.ask("set the n of df to twice its value").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_same_question_again_starts_from_the_copies_it_had_changed(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

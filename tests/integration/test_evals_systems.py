@@ -44,7 +44,7 @@ def test_ours_is_asked_in_a_live_kernel_and_judged_by_what_the_sandbox_showed(
         assert "bar chart" not in str(model_server.requests[0]["messages"]), "each task begins anew"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_replies_that_were_kept_are_given_again_and_the_server_is_not_asked(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -60,7 +60,7 @@ def test_replies_that_were_kept_are_given_again_and_the_server_is_not_asked(
         assert len(model_server.requests) == len(scripted)
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_peer_is_asked_in_a_process_of_its_own_and_what_it_spends_is_counted(model_server: ModelServer) -> None:
     first, second = TASK.turns
     with closing(Peer("one-shot", at(model_server))) as peer:

@@ -102,7 +102,7 @@ def test_where_widgets_are_shown_a_card_takes_the_decision_while_the_cell_runs(
     assert "afterwards" in page.text, "what was queued meanwhile runs after the cell, and once"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_card_rejects_with_a_reason(kernel: Kernel, model_server: ModelServer) -> None:
     def reject(page: WidgetFrontEnd) -> None:
         page.update(page.model_of("TextModel"), value="wrong column")
@@ -133,7 +133,7 @@ def test_a_front_end_without_widgets_is_asked_on_stdin_and_told_once_in_one_line
 
 
 @pytest.mark.parametrize("options", ["", "--approve ask"])
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_under_papermill_results_are_outputs_and_what_needs_a_person_is_refused_at_once(
     tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, options: str
 ) -> None:

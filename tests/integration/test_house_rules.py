@@ -57,7 +57,7 @@ def test_house_rules_are_told_with_each_question_and_are_on_its_receipt(
     assert "House rules:\nCharts are bars.\nAmounts are in cents.\n\nVariables:" in second[-1]["content"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_change_of_the_file_leaves_all_earlier_messages_as_they_were(
     kernel: Kernel, model_server: ModelServer, rules: Path
 ) -> None:
@@ -145,7 +145,7 @@ def test_a_file_that_cannot_be_told_stops_no_run_and_the_receipt_says_so(
     assert "left out: the last 24 lines (" in kernel.run("%agent context").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_an_exploration_does_not_use_them(kernel: Kernel, rules: Path) -> None:
     rules.write_text(RULES)
     ran = kernel.run("%agent explore df")

@@ -52,7 +52,7 @@ EXPECTED = str(float(sum(range(3, ROWS, 10))))
 
 
 @pytest.mark.parametrize("kind", QUERIES)
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_file_of_a_million_rows_is_queried_in_the_sandbox_without_being_loaded_after_a_yes(
     tmp_path: Path, model_server: ModelServer, trips: Path, kind: str
 ) -> None:
@@ -79,7 +79,7 @@ def test_without_a_yes_the_file_is_not_shown_and_nothing_is_sent(
     assert not model_server.requests
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_yes_to_one_file_shows_no_other_and_is_asked_once(
     tmp_path: Path, model_server: ModelServer, trips: Path
 ) -> None:
@@ -101,7 +101,7 @@ def test_with_nobody_to_ask_no_file_is_shown(kernel: Kernel, model_server: Model
     assert not model_server.requests
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_variables_of_earlier_runs_are_gone_with_the_old_sandbox_and_the_receipt_says_so(
     tmp_path: Path, model_server: ModelServer, trips: Path
 ) -> None:
@@ -114,7 +114,7 @@ def test_variables_of_earlier_runs_are_gone_with_the_old_sandbox_and_the_receipt
     assert "The sandbox restarted with new settings or file grants; variables from earlier runs were lost" in shown
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_sample_and_columns_reach_the_sandbox_and_the_live_frame_stays_whole(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -160,7 +160,7 @@ def test_a_frame_over_the_limit_is_refused_with_commands_of_which_each_then_work
         assert f"got {shape}" in shown
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_dask_computes_a_sample_for_the_sandbox_when_it_is_asked_to(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -45,7 +45,7 @@ def test_an_empty_body_prints_the_help(kernel: Kernel) -> None:
     assert kernel.run("%agent help").text == text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_prompt_is_never_put_through_format(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     prompt = "why {braces} and %s and {0} and 100 % and 'quotes' \" ünïcode 🐧?"
@@ -53,14 +53,14 @@ def test_a_prompt_is_never_put_through_format(kernel: Kernel, model_server: Mode
     assert prompt in model_server.requests[0]["messages"][-1]["content"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_double_braces_insert_the_text_of_an_expression(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     assert kernel.ask("for the city {{df['city'][1]}} only").error == ""
     assert "for the city Rome only" in model_server.requests[0]["messages"][-1]["content"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_bad_expression_is_an_error_and_nothing_is_sent(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     ran = kernel.ask("for {{no_such_name}}")
@@ -86,7 +86,7 @@ def test_a_failing_program_is_repaired_by_the_model(kernel: Kernel, model_server
     assert "Reply with the whole corrected program" in model_server.requests[1]["messages"][-1]["content"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_messages_of_a_repair_begin_with_the_bytes_of_the_first_call(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -106,7 +106,7 @@ def test_a_follow_up_knows_the_conversation_and_the_variables(kernel: Kernel, mo
     assert "totals = df.groupby" in json.dumps(model_server.requests[2]["messages"])
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_new_forgets_the_conversation_and_the_variables(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("totals = 5\ntotals"), "x", code("print('totals' in globals())"), "x")
     kernel.ask("remember")
@@ -133,7 +133,7 @@ def test_run_all_in_the_same_kernel_asks_the_model_nothing_although_later_cells_
     assert model_server.requests == []
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     ran = kernel.ask("sum by city", "--dry-run")
@@ -143,7 +143,7 @@ def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServe
     assert model_server.requests == []
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_dry_run_with_new_shows_what_would_be_sent_after_forgetting_and_forgets_nothing(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -155,7 +155,7 @@ def test_dry_run_with_new_shows_what_would_be_sent_after_forgetting_and_forgets_
     assert "Remember the sum" in kernel.ask("And now?", "--dry-run").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_dry_run_has_no_engine_fetch_anything(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(
         "import dask.dataframe as dd\n_fetched = []\n"
@@ -166,7 +166,7 @@ def test_dry_run_has_no_engine_fetch_anything(kernel: Kernel, model_server: Mode
     assert kernel.run("print(_fetched)").text == "[]\n"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_json_prints_the_record_and_nothing_else(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     record = json.loads(kernel.ask("sum by city", "--json").text)
@@ -175,7 +175,7 @@ def test_json_prints_the_record_and_nothing_else(kernel: Kernel, model_server: M
     assert [copied["name"] for copied in record["manifest"]["copied"]] == ["df"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_vars_chooses_what_is_copied(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run("other = df.copy()")
     model_server.script(code("print(sorted(name for name in ('df', 'other') if name in globals()))"), "x")
@@ -197,7 +197,7 @@ def test_with_privacy_schema_no_value_is_sent(kernel: Kernel, model_server: Mode
     assert "Oslo" in json.dumps(model_server.requests)  # the twin
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_use_takes_another_model_from_now_on(kernel: Kernel, model_server: ModelServer) -> None:
     assert "no model 'nowhere'" in kernel.run("%agent use nowhere").error
     kernel.run("%agent use scripted")
@@ -213,7 +213,7 @@ def test_return_brings_a_result_back_as_data(kernel: Kernel, model_server: Model
     assert "DataFrame 4" in kernel.run("print(type(top).__name__, top['n'].iloc[0])").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_overwriting_a_live_variable_is_denied_when_nobody_can_be_asked(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -223,7 +223,7 @@ def test_overwriting_a_live_variable_is_denied_when_nobody_can_be_asked(
     assert "3" in kernel.run("print(len(df))").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_ask_without_anybody_to_ask_denies(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     ran = kernel.ask("sum", "--approve ask")
@@ -241,7 +241,7 @@ def test_hidden_variables_and_columns_values_are_not_sent(kernel: Kernel, model_
     assert "email" in sent  # the twin: the column itself is told, by type
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_bad_option_or_variable_is_one_line_and_nothing_is_sent(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -257,7 +257,7 @@ def test_a_bad_option_or_variable_is_one_line_and_nothing_is_sent(
         assert model_server.requests == []
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_key_is_in_no_output_record_or_error(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     shown = kernel.ask("sum", "--json").text
@@ -296,7 +296,7 @@ def test_fix_repairs_the_last_failed_cell(kernel: Kernel, model_server: ModelSer
     assert "KeyError" in told
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_fix_tells_no_value_of_an_error_under_schema(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("1"))
     kernel.run("%config CodeAgent.privacy = 'schema'")
@@ -306,7 +306,7 @@ def test_fix_tells_no_value_of_an_error_under_schema(kernel: Kernel, model_serve
     assert "canary-77" not in str(model_server.requests)
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_fix_evaluates_nothing_that_stands_in_the_failed_code_or_its_error(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -317,7 +317,7 @@ def test_fix_evaluates_nothing_that_stands_in_the_failed_code_or_its_error(
     assert "{{globals()" in model_server.requests[0]["messages"][-1]["content"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_hidden_variable_leaves_sandbox_and_conversation(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("print(df['city'].iloc[1])"), "x")
     assert "Rome" in kernel.ask("the second city").text
@@ -327,7 +327,7 @@ def test_a_hidden_variable_leaves_sandbox_and_conversation(kernel: Kernel, model
     assert "Rome" not in json.dumps(model_server.requests)
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_pull_copies_a_sandbox_variable(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("answer_value = 41 + 1\nanswer_value"))
     kernel.ask("the answer")

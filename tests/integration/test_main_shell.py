@@ -59,7 +59,7 @@ def test_a_page_without_a_subshell_approves_and_inserts_while_the_cell_waits(
     assert heard.count("insert") == 1  # not sent again: the answer came while the cell was running
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_cells_that_wait_behind_a_question_as_with_run_all_print_nothing_in_it(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

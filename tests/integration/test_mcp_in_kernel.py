@@ -80,7 +80,7 @@ def test_code_calls_an_mcp_tool_and_gets_its_structured_result(kernel: Kernel, m
     assert "def get_hours(*, origin: str, month: int = 1)" in str(model_server.requests[0]["messages"])
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_server_is_asked_anew_at_each_question_and_its_functions_are_never_told_as_variables(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -110,7 +110,7 @@ def test_a_server_cannot_take_the_names_of_variables_and_libraries(
     assert "def weather_send()" in kernel.run("%agent tool").text, "a name that stands for something by now"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_what_a_server_refuses_is_an_exception_of_the_program(kernel: Kernel, model_server: ModelServer) -> None:
     added(kernel)
     for program, told in (
@@ -122,7 +122,7 @@ def test_what_a_server_refuses_is_an_exception_of_the_program(kernel: Kernel, mo
         assert told in str(ask(kernel, model_server, shown)["outputs"]), program
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_server_that_ends_is_told_and_its_functions_are_gone_at_the_next_question(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -148,7 +148,7 @@ def test_nothing_of_a_server_outlives_the_kernel(kernel: Kernel) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_what_cannot_be_added_is_one_line(kernel: Kernel) -> None:
     for words, told in (
         ("add weather /nowhere/server", "cannot be reached"),
@@ -185,7 +185,7 @@ def http_server() -> Iterator[str]:
         process.wait()
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_server_over_http_is_called_like_one_on_this_machine(
     kernel: Kernel, model_server: ModelServer, http_server: str
 ) -> None:

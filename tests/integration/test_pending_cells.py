@@ -54,21 +54,21 @@ def test_where_the_administrator_allows_apply_never_an_accepted_cell_does_not_ru
     assert "7" in kernel.run("print(df['n'].sum())").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_pending_cell_that_the_user_has_changed_runs_here(kernel: Kernel, model_server: ModelServer) -> None:
     pending = asked(kernel, model_server)
     assert "Pending" not in kernel.run("df['n'] = 5", cell_id=pending).text
     assert "15" in kernel.run("print(df['n'].sum())").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_the_same_code_in_a_cell_of_the_users_own_runs_here(kernel: Kernel, model_server: ModelServer) -> None:
     asked(kernel, model_server)
     assert "Pending" not in kernel.run(SOURCE, cell_id="mine").text
     assert "0" in kernel.run("print(df['n'].sum())").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_prompts_in_the_code_do_not_make_it_pass_for_the_users(kernel: Kernel, model_server: ModelServer) -> None:
     """IPython strips what looks like a prompt before it runs a cell."""
     model_server.script(code("d = {\n...: 5,\n}\ndf['n'] = 0\nprint('changed')"), "x")
@@ -78,7 +78,7 @@ def test_prompts_in_the_code_do_not_make_it_pass_for_the_users(kernel: Kernel, m
     assert "7" in kernel.run("print(df['n'].sum())").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_cell_whose_run_was_replaced_or_discarded_does_not_run_here(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -33,7 +33,7 @@ def test_the_model_is_asked_the_whole_question_after_the_code_that_is_to_be_chan
     assert f"Task: {REFINED}" in said[3]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_refined_run_has_the_cell_and_the_options_of_the_run_and_says_what_it_refines(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -49,7 +49,7 @@ def test_a_refined_run_has_the_cell_and_the_options_of_the_run_and_says_what_it_
     assert kernel.record(second)["cell_state"] == "pending"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_version_that_was_accepted_is_replayed_by_its_cell_although_a_later_one_was_put_aside(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -82,7 +82,7 @@ def test_a_result_that_was_accepted_stays_accepted_when_another_version_of_it_is
     assert kernel.record(first)["cell_state"] == "accepted"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_code_that_goes_on_from_the_version_it_replaces_brings_that_versions_lines_along(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -95,7 +95,7 @@ def test_code_that_goes_on_from_the_version_it_replaces_brings_that_versions_lin
     ]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_refinement_that_cannot_be_asked_is_one_line_and_changes_nothing(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -112,7 +112,7 @@ def test_a_refinement_that_cannot_be_asked_is_one_line_and_changes_nothing(
         assert kernel.record(first)["cell_state"] == "pending"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_run_without_a_result_or_of_another_kernel_cannot_be_refined(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -134,7 +134,7 @@ def test_a_refinement_that_fails_leaves_the_result_as_it_was(kernel: Kernel, mod
     assert kernel.record(first)["cell_state"] == "pending"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_request_that_was_stopped_before_it_began_sends_nothing(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

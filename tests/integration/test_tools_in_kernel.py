@@ -113,7 +113,7 @@ def test_a_program_that_is_corrected_does_not_repeat_what_it_has_called_and_the_
     assert "Calls done: rates('2013-01-02'). They are not made twice" in told
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_tools_come_and_go_and_the_beginning_of_the_messages_stays_the_same(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -138,7 +138,7 @@ def test_tools_come_and_go_and_the_beginning_of_the_messages_stays_the_same(
     assert "No tools registered" in kernel.run("%agent tool").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_function_is_added_by_name_with_a_policy_and_what_cannot_be_is_one_line(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -158,7 +158,7 @@ def test_a_function_is_added_by_name_with_a_policy_and_what_cannot_be_is_one_lin
         assert "\n" not in ran.error
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_several_candidates_are_not_offered_functions_that_each_of_them_would_call(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -208,7 +208,7 @@ def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
     assert "7" in kernel.ask("Sum?", "--approve auto").text
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_stop_in_the_panel_ends_the_function_that_runs_as_well(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(TOOLS)
     kernel.run(
@@ -224,7 +224,7 @@ def test_stop_in_the_panel_ends_the_function_that_runs_as_well(kernel: Kernel, m
     assert kernel.run("print('alive')").text == "alive\n"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_result_that_tells_the_program_what_to_do_is_data(kernel: Kernel, model_server: ModelServer) -> None:
     """What a tool returns goes to the program; the model reads of it what the program prints."""
     kernel.run(TOOLS)
@@ -254,7 +254,7 @@ GRANT = (
 CELL = "%%agent --json --approve auto\nTell ada and bob"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_sandbox_that_dies_is_followed_by_one_that_does_not_repeat_the_calls(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -286,7 +286,7 @@ def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_read
     assert f"not called again, results as recorded: {recorded}" in again["notes"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_another_policy_leaves_a_function_its_limits_and_a_query_that_may_write_is_never_unasked(
     kernel: Kernel,
 ) -> None:
@@ -332,7 +332,7 @@ def book(seat: int) -> str:
 """
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_what_was_undone_is_not_given_from_the_record_by_a_replay_of_a_replay(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -348,7 +348,7 @@ def test_what_was_undone_is_not_given_from_the_record_by_a_replay_of_a_replay(
     assert kernel.run("print(_booked)").text == "[7]\n", "made again, and not said to be booked"
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_call_that_began_is_in_the_history_when_the_kernel_is_killed_meanwhile(
     kernel: Kernel, model_server: ModelServer, tmp_path: Path
 ) -> None:
@@ -368,7 +368,7 @@ def test_a_call_that_began_is_in_the_history_when_the_kernel_is_killed_meanwhile
     assert calls_of(run) == [("send(to='ada', text='hi')", "ok"), ("mail('bob')", "stopped")]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_an_async_function_that_blocks_holds_up_nothing_of_ours(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(TOOLS)
     kernel.run(
@@ -391,7 +391,7 @@ def test_an_async_function_that_blocks_holds_up_nothing_of_ours(kernel: Kernel, 
     assert float(kernel.run("print(max(_late))").text) < 4
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -412,7 +412,7 @@ def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
     assert "not called again, results as recorded: query('SELECT amount FROM sales')" in again["notes"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_a_replay_that_goes_another_way_than_the_record_says_so(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(TOOLS)
     kernel.run(GRANT)
@@ -426,7 +426,7 @@ def test_a_replay_that_goes_another_way_than_the_record_says_so(kernel: Kernel, 
     assert "the replay made other calls than the record: send(to='eve', text='hi')" in again["notes"]
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -451,7 +451,7 @@ def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
     assert "No calls of any run are left" in kernel.run("%agent tool undo").error
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_code_asks_the_model_about_single_texts_within_a_budget_and_the_notebook_can_too(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -43,7 +43,7 @@ def test_in_a_terminal_ask_reads_the_decision_from_stdin(
     assert ("Oslo    5" in shown) == (answer == "y\n")
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_in_a_terminal_one_yes_is_enough_for_several_candidates(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM, code("by = df.groupby('city').n.sum()\nprint(by)"), code("print(0)"), "x")
     asked = ASK.format(options="--approve ask --candidates 3")
@@ -59,7 +59,7 @@ def test_escape_sequences_of_a_model_do_not_reach_the_terminal(tmp_path: Path, m
     assert "\x1b]0" not in ipython(tmp_path, model_server, f"{LOAD}\n{ASK.format(options='')}")
 
 
-@pytest.mark.long("another case of what a test beside it proves")
+@pytest.mark.rare("another case of what a test beside it proves")
 def test_under_plain_nbclient_code_and_result_are_the_cells_own_outputs(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
