@@ -385,7 +385,9 @@ def describe_values(text: str) -> None:
         (watch_reply, SHORT_REPLY_CHARS),
         (correct_code, MAX_CODE_CHARS),
         pytest.param(explain_error, MAX_EVALUE, marks=pytest.mark.rare("a minute; its functions take linear time")),
-        pytest.param(show_outputs, MAX_OUTPUT_CHARS, marks=pytest.mark.rare("a minute; its functions take linear time")),
+        pytest.param(
+            show_outputs, MAX_OUTPUT_CHARS, marks=pytest.mark.rare("a minute; its functions take linear time")
+        ),
         (describe_values, MAX_VALUE_CHARS),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

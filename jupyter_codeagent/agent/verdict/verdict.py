@@ -86,6 +86,8 @@ INTENDED = frozenset({"where", "mask", "reindex"})
 _HANDLES_MISSING = re.compile(
     r"\b(?:isna|isnull|notna|notnull|is_null|is_not_null|fillna|fill_null|nulls_equal|dropna\s*=\s*False)\b"
 )
+_MADE_MISSING = re.compile(r"\b(?:then|otherwise)\(\s*(?:pl\.lit\(\s*)?None\b")
+"""``pl.when(pl.col("age") == 999).then(None)``"""
 _MISSING_WORD = re.compile(r"\b(?:nan|NaN|NA|NaT|None)\b")
 OF_MISSING: tuple[FactKind, ...] = (
     "missing_keys",
@@ -152,7 +154,8 @@ def _is_left_missing(one: Operation, signals: Signals, *, is_filled: bool) -> bo
             after.name in ADDS and any(fact.kind == "skipped" for fact in after.facts) for after in later
         )
     is_replaced = one.name == "replace" and _MISSING_WORD.search(one.detail) is not None
-    return one.name in INTENDED or is_replaced or (one.name in FILLED_LATER and is_filled)
+    is_made = one.name == "with_columns" and _MADE_MISSING.search(signals.code) is not None
+    return one.name in INTENDED or is_replaced or is_made or (one.name in FILLED_LATER and is_filled)
 
 
 def _settled(signals: Signals) -> frozenset[FactKind]:

@@ -197,6 +197,15 @@ def test_values_that_a_program_replaces_by_missing_ones_are_no_reason() -> None:
     assert judge(Signals(operations=(replaced("',', '.'"),)), PROMPT).level == "look"
 
 
+@pytest.mark.parametrize(
+    ("value", "level"), [("None", "checked"), ("pl.lit(None)", "checked"), ("pl.col('age') - 100", "look")]
+)
+def test_values_that_a_polars_program_makes_missing_are_no_reason(value: str, level: str) -> None:
+    code = f"df.with_columns(pl.when(pl.col('age') == 999).then({value}).otherwise(pl.col('age')).alias('age'))"
+    one = operation(fact("became_missing"), kind="columns", name="with_columns")
+    assert judge(Signals(operations=(one,), code=code), PROMPT).level == level
+
+
 def test_rows_left_out_for_missing_values_are_counted_in_the_reason() -> None:
     one = operation(fact("missing", 40, label="cabin"), kind="drop_missing", name="dropna", rows=(100, 55))
     assert judge(Signals(operations=(one,)), PROMPT).reason == "45 of 100 rows left out for missing values (line 2)"

@@ -329,6 +329,14 @@ FLAWS: dict[str, tuple[str, str]] = {
     "pl.from_pandas(trees).select(pl.col('height').mean())": ("missing_codes", "height is 999"),
     "(loans.back - loans.lent).dt.days.mean()": ("later_years", "back"),
     "lines.filter(pl.col('v') != 3)": ("nulls_filtered", "v"),
+    "mails = pd.DataFrame({'k': list('aab'), 'mail': ['x@y', 'X@y ', 'z@y']})\nmails.groupby('k').mail.nunique()": (
+        "case_variants",
+        "mail",
+    ),
+    "pl.DataFrame({'t': ['1', '2,5']}).with_columns(n=pl.col('t').cast(pl.Float64, strict=False))": (
+        "became_missing",
+        "t",
+    ),
     "pd.Series([4, 5, 6], index=pd.Index(['1', '10', '2'], name='m')).cumsum()": ("numbers_as_text", "m"),
     "pd.Series(['03', '12', '07'], name='m').sum()": ("numbers_as_text", "m"),
     "months = pd.Series(['03', '12', '07'], name='m')\nmonths[months > '6']": ("numbers_as_text", "m"),
@@ -366,6 +374,9 @@ SOUND = {
     "paid = plain.merge(plain[['k']].drop_duplicates().assign(rate=2.0), on='k', how='left')\n"
     "paid.v * paid.rate": "became_missing",
     "lines.filter(pl.col('v') == 3)": "nulls_filtered",
+    "mails = pd.DataFrame({'k': list('aab'), 'mail': ['x@y', 'x@y', 'z@y']})\n"
+    "mails.groupby('k').mail.nunique()": "case_variants",
+    "pl.DataFrame({'t': ['1', '2.5']}).with_columns(n=pl.col('t').cast(pl.Float64, strict=False))": "became_missing",
     "months = pd.Series(['03', '12', '07'], name='m')\nmonths.sort_values(), months.max(), months[months > '06']": (
         "numbers_as_text"
     ),

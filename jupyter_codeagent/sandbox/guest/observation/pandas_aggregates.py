@@ -11,7 +11,16 @@ from typing import Any
 from .call import Call, Operation, add_part, add_repeats
 from .different_rows import ROWS_NS, PandasRows
 from .keys import MAX_UNIQUE, add_variants
-from .pandas_columns import add_missing, add_numbers_as_text, cost_ns, is_grouping, label_of, missing_count
+from .pandas_columns import (
+    OBJECT_NS,
+    add_missing,
+    add_numbers_as_text,
+    cost_ns,
+    is_grouping,
+    is_text,
+    label_of,
+    missing_count,
+)
 from .table_checks import (
     CELL_NS,
     CHECK_SHARE,
@@ -152,6 +161,10 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
         are_added = not ADDED.isdisjoint({name, *_WORD.findall(call.site.detail)})
         for at in range(min(used.shape[1], 5)):
             add_numbers_as_text(one, used.iloc[:, at], are_added=are_added)
+    if "nunique" in (name, *(_WORD.findall(call.site.detail) if name in MANY else ())):
+        for label, column in list(used.items())[:5]:
+            if is_text(column) and call.budget.allows(len(column), OBJECT_NS):
+                add_variants(one, str(label), column.unique()[:MAX_UNIQUE])
     source = call.origin.frame() if call.origin.frame is not None else None
     _add_compared(call, one, used, source if source is not None else frame)
     _add_warnings(call, one, source if source is not None else frame, used, keys)
@@ -290,7 +303,7 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
 
 
 def _add_implausible_numbers(call: Call, one: Operation, used: Any, functions: Collection[str]) -> None:
-    """Add columns whose numbers are computed with though some are codes, or all are times of day."""
+    """Add columns whose numbers are computed with though some are codes for missing ones."""
     import pandas as pd
 
     for at in range(min(used.shape[1], 12)):

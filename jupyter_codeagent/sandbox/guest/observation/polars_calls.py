@@ -202,7 +202,17 @@ def _with_columns(call: Call) -> Operation | None:
             one.add("retyped", 1, label=f"{label} {before[label].dtype} → {after[label].dtype}")
         if label in after.columns and (count := after[label].null_count() - before[label].null_count()) > 0:
             one.add("became_missing", count, len(before) - before[label].null_count(), label)
+    for name, root in _converted_into(call) if "strict=False" in call.site.detail else ():
+        if name in added and root in before.columns:
+            lost = after[name].null_count() - before[root].null_count()
+            if lost > 0:
+                one.add("became_missing", lost, len(before) - before[root].null_count(), root)
     return one if one.facts else None
+
+
+def _converted_into(call: Call) -> list[tuple[str, str]]:
+    """Return the columns that are computed of one other column each, with that."""
+    return [(name, roots[0]) for name, roots in polars_aggregates.roots_by_output(call) if len(roots) == 1]
 
 
 def _repeated_outputs(call: Call) -> dict[str, frozenset[str]]:
