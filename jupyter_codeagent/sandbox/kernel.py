@@ -191,7 +191,14 @@ class SandboxKernel:
     async def offer(self, tools: Sequence[ToolStub]) -> None:
         """See `protocol.Sandbox.offer`."""
         described = [
-            {"name": tool.name, "signature": tool.signature, "doc": tool.doc, "kind": tool.kind} for tool in tools
+            {
+                "name": tool.name,
+                "signature": tool.signature,
+                "doc": tool.doc,
+                "kind": tool.kind,
+                "columns": tool.columns,
+            }
+            for tool in tools
         ]
         await self._call("offer", {"tools": described}, max_bytes=ANSWER_BYTES)
 

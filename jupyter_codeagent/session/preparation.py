@@ -353,7 +353,7 @@ class RunPreparation:
             if why := live.reason_not_to_query(name):
                 raise VariableError(f"{name!r} cannot be queried: {why}.")
         databases = self.tools.databases.find_all(
-            {name: (variables[name], labels) for name, labels in selection.databases.items()}
+            {name: (variables[name], labels) for name, labels in selection.databases.items()}, settings.privacy
         )
         if databases and options.candidates > 1:
             raise UsageError(NO_DATABASES_WITH_CANDIDATES.format(name=next(iter(databases))))

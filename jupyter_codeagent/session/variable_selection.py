@@ -31,6 +31,8 @@ from jupyter_codeagent.variables.relevance import NO_CLUES, SelectionClues, rele
 
 AskForFiles = Callable[[str, Sequence[LocalFile]], None]
 """Function of (variable, its files) that raises DeniedError or VariableError unless the sandbox may read them."""
+PLANNED = ("polars", "duckdb_relation")
+"""Frames of these libraries are copied as a plan where they are over files, and else queried where they lie."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +225,7 @@ class _Parts:
         try:
             return make_plan(name, value, wanted, max_bytes=self._max_bytes)
         except VariableError as problem:
-            if library_of(value) != "polars" or name in self._named:
+            if library_of(value) not in PLANNED or name in self._named:
                 raise
             raise VariableError(f"{problem} `--vars {name}` lets the code query it in place.") from problem
 
@@ -231,12 +233,12 @@ class _Parts:
         """Check for what the code asks where it lies, unless the user wants a part of its rows copied."""
         is_copied = engine_of(value) is not None and wanted.sample is not None
         is_part = wanted.sample is not None or wanted.where is not None
-        if library_of(value) is None or is_copied or (library_of(value) == "polars" and is_part):
+        if library_of(value) is None or is_copied or (library_of(value) in PLANNED and is_part):
             return False
         return not self._is_over_files(name, value, wanted)
 
     def _is_over_files(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
-        """Check for what the sandbox can open itself: a LazyFrame, or a DuckDB connection of views or one file."""
+        """Check for what the sandbox can open itself: a LazyFrame, or what DuckDB reads from files alone."""
         if not is_lazy(value) or (wanted and library_of(value) != "polars"):
             return False
         try:

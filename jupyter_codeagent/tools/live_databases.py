@@ -14,21 +14,24 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.sandbox.data.engines import library_of
+from jupyter_codeagent.sandbox.data.engines import FRAMES, library_of
+from jupyter_codeagent.tools.databases.own_queries import OwnCursors
 from jupyter_codeagent.tools.databases.polars import TABLE
 from jupyter_codeagent.tools.databases.shared import (
     KnownTable,
     SharedTable,
     SharedTables,
+    in_braces,
     shared_tables,
 )
-from jupyter_codeagent.tools.databases.spark import frame_found, in_braces
+from jupyter_codeagent.tools.databases.spark import frame_found
 from jupyter_codeagent.tools.databases.statements import TITLES, require_sqlglot
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.sql import Driver, driver_of
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.variables import StubKind, ToolStub, VariableSummary
+from jupyter_codeagent.types.variables import Privacy, StubKind, ToolStub, VariableSummary
+from jupyter_codeagent.variables.describers.databases import EXPRESSION
 from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.text import safe
 
@@ -47,7 +50,11 @@ QUERIES: Mapping[StubKind, str] = {
     "spark": '{name}.sql("""{sql}""").toPandas()',
     "polars": '{name}.sql("""{sql}""").collect()',
     "spark_frame": '{name}.sparkSession.sql("""{sql}""", {name}={name}).toPandas()',
+    "duckdb_relation": '{name}.query("{name}", """{sql}""").df()',
+    "ibis_duckdb": "{name}.aggregate(n={name}.count()).to_pandas()",
+    "ibis_sqlite": "{name}.aggregate(n={name}.count()).to_pandas()",
 }
+IBIS: tuple[StubKind, ...] = ("ibis_duckdb", "ibis_sqlite")
 NUMBERS = ("INT", "REAL", "FLOAT", "DOUBLE", "NUMERIC", "DECIMAL")
 """Words in the types of numbers."""
 KEYS = ("id", "key", "code", "no", "num", "number")
@@ -96,18 +103,24 @@ class LiveDatabases:
         """Note what a question asks, for those that follow it: `stub` is the one in its record."""
         self._asked[id(stub)] = (stub, self._connections[stub.name], tuple(labels))
 
-    def find_all(self, named: Named) -> dict[str, LiveDatabase]:
-        """Return the databases of one question; a query of Spark may name all of its DataFrames.
+    def find_all(self, named: Named, privacy: Privacy = "stats") -> dict[str, LiveDatabase]:
+        """Return the databases of one question; a query may name all of its frames that have one connection.
 
         Raises
         ------
         UsageError
         """
-        frames = {name: one for name, one in named.items() if library_of(one[0]) == "spark_frame"}
-        return {name: self.find(name, *one, frames=frames) for name, one in named.items()}
+        frames = {name: one for name, one in named.items() if library_of(one[0]) in FRAMES}
+        return {name: self.find(name, *one, frames=frames, privacy=privacy) for name, one in named.items()}
 
     def find(
-        self, name: str, connection: Any, labels: Sequence[str], *, frames: Named = MappingProxyType({})
+        self,
+        name: str,
+        connection: Any,
+        labels: Sequence[str],
+        *,
+        frames: Named = MappingProxyType({}),
+        privacy: Privacy = "stats",
     ) -> LiveDatabase:
         """Return the database with the tables and columns that are named, or all; asks it for their names.
 
@@ -117,26 +130,18 @@ class LiveDatabases:
             It cannot be queried, or has no such table.
         """
         option = f"--vars {name}"
-        driver = driver_of(connection)
-        if driver is None:
-            raise UsageError(f"{option}: it is not a database that can be queried.")
-        require_sqlglot(option)
-        if driver.dialect not in TITLES:
-            raise UsageError(
-                f"{option}: queries of {driver.dialect} cannot be kept to reading; sql_tool(engine, "
-                "allow_writes=True) makes a function whose queries are each asked for."
-            )
         try:
+            driver = driver_of(connection)
+            if driver is None:
+                raise UsageError(f"{option}: it is not a database that can be queried.")
+            require_sqlglot(option)
+            if driver.dialect not in TITLES:
+                raise UsageError(
+                    f"{option}: queries of {driver.dialect} cannot be kept to reading; sql_tool(engine, "
+                    "allow_writes=True) makes a function whose queries are each asked for."
+                )
             driver.check(allow_writes=False)
-            if driver.library == "spark":
-                here = {key: one for key, one in frames.items() if one[0].sparkSession is driver.connection}
-                driver = replace(driver, named={key: frame for key, (frame, _) in here.items()})
-                own = None if library_of(connection) == "spark_frame" else _shared(driver, labels, f"{option}: ")
-                shared = _with_frames(own, here)
-            elif driver.library == "polars":
-                shared = shared_tables({TABLE: labels or None}, "polars", driver.find, option=f"{option}: ")
-            else:
-                shared = _shared(driver, labels, f"{option}: ")
+            driver, shared = _with_tables(driver, name, connection, labels, frames)
         except UsageError as problem:
             raise UsageError(str(problem).replace("sql_tool", option, 1)) from problem
         except Exception as problem:
@@ -154,21 +159,76 @@ class LiveDatabases:
         tool = tool_of(
             known[3], name=name, policy="ask" if driver.has_others_waiting else "auto", timeout_s=TIMEOUT_S
         )
-        kind = _kind(connection)
+        kind = _kind(connection, driver)
         how = f"Write {QUERIES[kind].format(name=name, sql='SELECT …')}"
-        stub = replace(tool.stub, kind=kind, doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000])
+        stub = replace(
+            tool.stub,
+            kind=kind,
+            doc=f"{how}; tables: {', '.join(shared.by_name)}"[:1000],
+            columns=_columns(shared.by_name[in_braces(name).lower()]) if kind in IBIS else (),
+        )
         estimate = partial(driver.estimate, shared=shared)
         return LiveDatabase(
-            tool=replace(tool, stub=stub, estimate=estimate), headline=_headline(name, kind, driver, shared)
+            tool=replace(tool, stub=stub, estimate=estimate),
+            headline=_headline(name, kind, driver, shared, privacy),
         )
 
 
-def _kind(connection: Any) -> StubKind:
+def _kind(connection: Any, driver: Driver) -> StubKind:
     """Return what stands in the sandbox for the connection."""
     library = library_of(connection)
     assert library is not None
+    if library == "ibis":
+        return "ibis_duckdb" if driver.library == "duckdb" else "ibis_sqlite"
     reads_percent = library == "sqlalchemy" and connection.dialect.paramstyle in ("format", "pyformat")
     return "sqlalchemy_percent" if reads_percent else library
+
+
+def _with_tables(
+    driver: Driver, name: str, connection: Any, labels: Sequence[str], frames: Named
+) -> tuple[Driver, SharedTables]:
+    """Return how to query the database, and what of it is shared."""
+    option = f"--vars {name}: "
+    if driver.own is not None:
+        return _with_own_queries(driver, name, {name: (connection, labels), **frames})
+    if driver.library == "spark":
+        of_spark = {key: one for key, one in frames.items() if library_of(one[0]) == "spark_frame"}
+        here = {key: one for key, one in of_spark.items() if one[0].sparkSession is driver.connection}
+        driver = replace(driver, named={key: frame for key, (frame, _) in here.items()})
+        own = None if library_of(connection) == "spark_frame" else _shared(driver, labels, option)
+        return driver, _with_frames(own, here)
+    if driver.library == "polars":
+        return driver, shared_tables({TABLE: labels or None}, "polars", driver.find, option=option)
+    return driver, _shared(driver, labels, option)
+
+
+def _with_own_queries(driver: Driver, name: str, frames: Named) -> tuple[Driver, SharedTables]:
+    """Return how to ask a query of the user's, and what can be joined with it: of its library and connection."""
+    own = {key: found.own for key, (frame, _) in frames.items() if (found := driver_of(frame)) and found.own}
+    first = own[name]
+    here = {
+        key: one
+        for key, one in own.items()
+        if one.connection is first.connection and one.is_ibis == first.is_ibis
+        if key == name or one.is_joined_by_name(key)
+    }
+    by_name: dict[str, SharedTable] = {}
+    for key, one in here.items():
+        if not one.reads_network:
+            one.check()
+        table = one.table(key)
+        wanted = {table.source[0]: frames[key][1] or None}
+        find = partial(_only, table)
+        by_name |= shared_tables(wanted, driver.dialect, find, option=f"--vars {key}: ").by_name
+    if driver.library == "duckdb":
+        sql = "\n".join(one.sql for one in here.values())
+        driver = replace(driver, connection=OwnCursors(first.connection, sql))
+    named = {key: frames[key][0] for key in here}
+    return replace(driver, named=named), SharedTables(by_name=by_name, dialect=driver.dialect)
+
+
+def _only(table: KnownTable, _parts: Sequence[str]) -> list[KnownTable]:
+    return [table]
 
 
 def _shared(driver: Driver, labels: Sequence[str], option: str) -> SharedTables:
@@ -227,18 +287,26 @@ def _query(driver: Driver, shared: SharedTables) -> Callable[[str], pd.DataFrame
     return query
 
 
-def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables) -> str:
+def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables, privacy: Privacy) -> str:
     """Return what the model reads: tables with columns and types, and how they are asked, with an example."""
-    # Each DataFrame of the question has a line of its own.
-    left_out = {in_braces(frame) for frame in driver.named if kind != "spark_frame" or frame != name}
+    # Each frame of the question has a line of its own.
+    left_out = {_table_of(kind, frame) for frame in driver.named if kind == "spark" or frame != name}
     shown = [table for table in shared.by_name.values() if table.name not in left_out]
-    text = "; ".join(f"{_name(table.name)} ({_columns_text(table)})" for table in shown)
+    text = "; ".join(f"{_name(table.name)} ({_columns_text(table, privacy)})" for table in shown)
+    text = _columns_text(shown[0], privacy) if kind in IBIS else text
     if len(text) > MAX_TABLES_CHARS:
         text = f"{text[:MAX_TABLES_CHARS].rpartition(', ')[0]}, …"
     # A query with columns in it is copied by small models as it is, whatever the question.
     widest = max(shown, key=lambda table: len(table.columns))
     example = QUERIES[kind].format(name=name, sql=f"SELECT COUNT(*) AS n FROM {_name(widest.name)}")  # noqa: S608
     title = TITLES[driver.dialect]
+    joins = _joins(shared, privacy)
+    if kind in IBIS:
+        joined = joins.replace("{", "").replace("}", "")
+        return (
+            f"{name}: Ibis table over {title}, not copied, with the columns {text}.{joined} Ask it by Ibis, whose "
+            f"to_pandas() gives a DataFrame: {example}"
+        )
     if kind == "spark_frame" and len(driver.named) > 1:
         given = ", ".join(f"{frame}={frame}" for frame in driver.named)
         example += f" (with {' and '.join(map(in_braces, driver.named))}: {given})"
@@ -246,18 +314,28 @@ def _headline(name: str, kind: StubKind, driver: Driver, shared: SharedTables) -
         example += " (write % as %%)"
     # Of a frame it says the same: where it was called one, a small model took it for a pandas frame.
     return (
-        f"{name}: {title} database, not copied, with the tables {text}.{_joins(shared)} Ask it in SQL of {title}, "
-        f"which gives a DataFrame: {example}"
+        f"{name}: {title} database, not copied, with the tables {text}.{joins} Ask it in SQL of {title}, which "
+        f"gives a DataFrame: {example}"
     )
 
 
-def _columns_text(table: SharedTable) -> str:
-    return ", ".join(f"{_name(column)} {_type_text(table.types[column])}" for column in table.columns)
+def _table_of(kind: StubKind, name: str) -> str:
+    """Return what queries call a frame."""
+    return name if kind == "duckdb_relation" else in_braces(name)
 
 
-def _name(label: str) -> str:
-    """Return a name as the prompt has it: one line, and none that is an address or a key."""
-    return "***" if private_text(label) else safe(label, MAX_NAME_CHARS)
+def _columns(table: SharedTable) -> tuple[tuple[str, str], ...]:
+    return tuple((column, table.types[column]) for column in table.columns)
+
+
+def _columns_text(table: SharedTable, privacy: Privacy) -> str:
+    return ", ".join(f"{_name(column, privacy)} {_type_text(table.types[column])}" for column in table.columns)
+
+
+def _name(label: str, privacy: Privacy = "stats") -> str:
+    """Return a name as the prompt has it: one line, and none that is an address or a key, or has values in it."""
+    is_told = not private_text(label) and not (privacy == "schema" and EXPRESSION.search(label))
+    return safe(label, MAX_NAME_CHARS) if is_told else "***"
 
 
 def _type_text(kind: str) -> str:
@@ -266,13 +344,13 @@ def _type_text(kind: str) -> str:
     return safe(name if "'" in kind or '"' in kind or name.upper() in ("ENUM", "SET") else kind, MAX_TYPE_CHARS)
 
 
-def _joins(shared: SharedTables) -> str:
+def _joins(shared: SharedTables, privacy: Privacy) -> str:
     """Return which tables have a column of the same name that looks like a key: text, or a number that says so."""
     tables: dict[str, list[str]] = {}
     for table in shared.by_name.values():
         for column in table.columns:
             if not _is_number(table.types[column]) or column.lower().endswith(KEYS):
-                tables.setdefault(_name(column), []).append(_name(table.name))
+                tables.setdefault(_name(column, privacy), []).append(_name(table.name))
     joins = [f"{column} ({', '.join(names)})" for column, names in tables.items() if len(names) > 1]
     return f" Tables join on {', '.join(joins[:MAX_JOINS])}." if joins else ""
 

@@ -25,6 +25,7 @@ from jupyter_codeagent.tools.databases.duckdb import (
     run_duckdb,
 )
 from jupyter_codeagent.tools.databases.estimates import bytes_text, rows_text
+from jupyter_codeagent.tools.databases.own_queries import OwnQuery, own_query
 from jupyter_codeagent.tools.databases.polars import polars_found, run_polars
 from jupyter_codeagent.tools.databases.problems import plain_errors
 from jupyter_codeagent.tools.databases.rows import Rows, Run
@@ -116,7 +117,7 @@ def sql_tool(
             raise UsageError("sql_tool: tables= is for reading; a statement that writes may reach all of them.")
         require_sqlglot("sql_tool(…, tables=…)")
     driver = driver_of(connection)
-    if driver is None or driver.library not in TABLES:
+    if driver is None or driver.library not in TABLES or driver.own is not None:
         raise UsageError(
             f"sql_tool: a {type(connection).__name__} is neither a SQLAlchemy engine nor a DuckDB or sqlite3 "
             "connection."
@@ -176,12 +177,16 @@ class Driver:
     """Returns the tables of a name, given by its parts; all tables for no parts."""
     named: Frames = field(default_factory=dict)
     """DataFrames of Spark that a query may name."""
+    own: OwnQuery | None = None
+    """The query of the user's that it is; its connection is `connection` then."""
 
     @property
     def has_others_waiting(self) -> bool:
         """Whether it is a server or a cluster, and not in the kernel or for it alone."""
         if self.library == "spark":
             return not is_local(self.connection)
+        if self.own is not None:
+            return self.own.reads_network
         return self.dialect in READ_ONLY or self.library == "polars"  # which may read over a network
 
     def tables(self) -> Iterator[tuple[str, Sequence[str]]]:
@@ -238,10 +243,21 @@ class Driver:
 
 
 def driver_of(connection: Any) -> Driver | None:
-    """Return how to query this database, by the name of its type; None for any other value."""
+    """Return how to query this database, by the name of its type; None for any other value.
+
+    Raises
+    ------
+    UsageError
+        It is a query over a database that cannot be queried in place.
+    """
     library = library_of(connection)
     if library is None:
         return None
+    if library in ("duckdb_relation", "ibis"):
+        own = own_query(connection, is_ibis=library == "ibis")
+        return Driver(
+            connection=own.connection, library=own.library, dialect=own.dialect, find=lambda _: [], own=own
+        )
     if library == "spark_frame":
         connection, library = connection.sparkSession, "spark"
     dialects = {"sqlite3": "sqlite", "duckdb": "duckdb", "spark": "spark", "polars": "polars"}

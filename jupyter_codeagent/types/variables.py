@@ -118,7 +118,17 @@ TOOL_ORDER: tuple[ToolPolicy, ...] = ("deny", "ask", "auto")
 
 
 StubKind = Literal[
-    "function", "duckdb", "sqlite3", "sqlalchemy", "sqlalchemy_percent", "spark", "spark_frame", "polars"
+    "function",
+    "duckdb",
+    "sqlite3",
+    "sqlalchemy",
+    "sqlalchemy_percent",
+    "spark",
+    "spark_frame",
+    "polars",
+    "duckdb_relation",
+    "ibis_duckdb",
+    "ibis_sqlite",
 ]
 """A function, or a database of the live kernel by the library of its connection; also a frame that it queries."""
 
@@ -136,6 +146,8 @@ class ToolStub:
     doc: str = ""
     policy: ToolPolicy = "ask"
     kind: StubKind = "function"
+    columns: tuple[tuple[str, str], ...] = ()
+    """Of an Ibis table, (name, type as Ibis has it): the sandbox has such a table, and sends what it compiles."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,13 +38,14 @@ def engine_of(value: object) -> Engine | None:
     return None
 
 
-Library = Literal["duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame", "polars"]
+Library = Literal["duckdb", "sqlite3", "sqlalchemy", "spark", "spark_frame", "polars", "duckdb_relation", "ibis"]
 
 
 def library_of(value: object) -> Library | None:
     """Return the library of a connection to a database that code can query; None for any other value.
 
-    A frame of Spark or Polars is queried, too; one of Spark Connect or pandas-on-Spark is not.
+    A frame of Spark or Polars, a DuckDB relation and an Ibis table are queried, too; a frame of Spark Connect or
+    pandas-on-Spark is not.
     """
     if any(kind.__module__.startswith(NOT_QUERIED) for kind in type(value).__mro__):
         return None
@@ -63,10 +64,12 @@ def format_copy_advice(name: str, value: object) -> str:
     """Return why the value is not copied as it is, and what to write instead."""
     if library_of(value) == "spark":
         return f"{name!r} is a Spark session, which is not copied: `--vars {name}` lets the code query it."
-    if library_of(value) == "spark_frame":
+    engine = engine_of(value)
+    if engine is not None and library_of(value) in FRAMES:
+        what = "an Ibis table" if engine is IBIS else f"a {engine.name} frame"
         return (
-            f"{name!r} is a Spark frame, whose rows are not in this kernel: `--vars {name}` lets the code query it "
-            f"in place; `--vars {name} --sample 100000` has Spark fetch that many and copies them."
+            f"{name!r} is {what}, whose rows are not in this kernel: `--vars {name}` lets the code query it "
+            f"in place; `--vars {name} --sample 100000` has {engine.name} fetch that many and copies them."
         )
     if library_of(value) is not None:
         return (
@@ -78,7 +81,6 @@ def format_copy_advice(name: str, value: object) -> str:
             f"{name!r} is a connection of SQLAlchemy, which cannot be copied: name its engine, or run your query "
             f"first, such as t = pd.read_sql('SELECT …', {name}), and name its result."
         )
-    engine = engine_of(value)
     kind = engine.name if engine is not None else type(value).__name__
     return (
         f"{name!r} is a {kind} frame, whose rows are not in this kernel: `--vars {name} --sample 100000` has "
@@ -215,8 +217,11 @@ CONNECTIONS: dict[tuple[str, str], Library] = {
     ("pyspark", "SparkSession"): "spark",
     ("pyspark", "DataFrame"): "spark_frame",
     ("polars", "LazyFrame"): "polars",
+    ("duckdb", "DuckDBPyRelation"): "duckdb_relation",
+    ("_duckdb", "DuckDBPyRelation"): "duckdb_relation",
+    ("ibis", "Table"): "ibis",
 }
-FRAMES: tuple[Library, ...] = ("spark_frame", "polars")
+FRAMES: tuple[Library, ...] = ("spark_frame", "polars", "duckdb_relation", "ibis")
 """Those whose values are frames, of which rows can be copied."""
 NOT_QUERIED = ("pyspark.sql.connect", "pyspark.pandas")
 """Modules of classes with the same names."""

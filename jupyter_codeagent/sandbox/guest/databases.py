@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from string import Formatter
 from typing import Any
+
+from .ibis_tables import ibis_table
 
 Ask = Callable[[str, dict[str, Any]], Any]
 """Function of (name of the database, arguments) that returns the rows as a frame, or raises the error."""
@@ -201,6 +203,20 @@ class PolarsFrame(Database):
         return PolarsRows(self._ask(self._name, {"sql": str(query)}), self._doc)
 
 
+class DuckDBRelation(Database):
+    """In place of a `DuckDBPyRelation`."""
+
+    def query(self, virtual_table_name: str, sql_query: object) -> Rows:
+        """Run a query."""
+        if virtual_table_name != self._name:
+            raise TypeError(f"{self._name}: a query names it {self._name}. {self._doc}")
+        return self._rows(sql_query)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        # What DuckDB's own `duckdb.sql("… FROM trips")` would call to have all rows.
+        raise TypeError(f"{self._name} is a database, not a frame. {self._doc}")
+
+
 def _with_names(sql: str, frames: dict[str, object]) -> str:
     """Return the query with the names of the user's DataFrames in braces; without frames braces are only text."""
     if not frames:
@@ -294,10 +310,18 @@ KINDS: dict[str, type[Database]] = {
     "spark": Spark,
     "spark_frame": SparkFrame,
     "polars": PolarsFrame,
+    "duckdb_relation": DuckDBRelation,
 }
+IBIS = "ibis_"
 
 
-def create_database(ask: Ask, name: str, doc: str, kind: str) -> Database:
+def create_database(ask: Ask, name: str, doc: str, kind: str, columns: Sequence[Sequence[str]] = ()) -> Any:
+    """Return what stands for a database; for an Ibis table of `columns`, (name, type), a table of Ibis itself."""
+    if kind.startswith(IBIS):
+        try:
+            return ibis_table(ask, name, kind.removeprefix(IBIS), columns)
+        except ImportError as problem:
+            return Database(ask, name, f"Ibis cannot be loaded here: {problem}.")
     # With the user's own connection pandas says nothing of the kind.
     warnings.filterwarnings("ignore", message="pandas only supports SQLAlchemy connectable")
     return KINDS[kind](ask, name, doc)

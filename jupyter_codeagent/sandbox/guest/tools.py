@@ -190,8 +190,8 @@ def create_offers(shell: Any) -> dict[str, Any]:
     return offered
 
 
-def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered: dict[str, Any]) -> None:
-    """Bind a stub for each of `described` (name, signature, doc, kind) in the shell's namespace.
+def offer(channel: Channel, described: list[dict[str, Any]], shell: Any, offered: dict[str, Any]) -> None:
+    """Bind a stub for each of `described` (name, signature, doc, kind, columns) in the shell's namespace.
 
     `offered` comes from `create_offers`; stubs that are no longer described are removed. Stubs do not count as
     variables of the code.
@@ -207,7 +207,9 @@ def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered
         offered["tools"] = Tools(channel, offered.values())
     for one in described:
         if one["kind"] != "function":
-            offered[one["name"]] = create_database(channel.call, one["name"], one["doc"], one["kind"])
+            offered[one["name"]] = create_database(
+                channel.call, one["name"], one["doc"], one["kind"], one["columns"]
+            )
     shell.user_ns.update(offered)
     shell.user_ns_hidden.update(offered)
 

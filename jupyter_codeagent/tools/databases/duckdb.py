@@ -286,6 +286,8 @@ class _Check:
         table = name[-1]
         is_alone = not (is_long or name[0] or name[1])
         if is_alone and table in shared.by_name:
+            if shared.by_name[table].query:
+                return
             source = tuple(part.lower() for part in shared.by_name[table].source)
             for view in self._relations.get((source[0], source[1], source[2]), ()):
                 self._view(view)

@@ -8,6 +8,7 @@ others do not exist for it, neither by ``*`` nor in conditions, orders, groups o
 from __future__ import annotations
 
 import re
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,12 @@ HAS_HINTS = {
     "sqlite": sqlite3.sqlite_version_info >= (3, 35),
 }
 """Whether a WITH may say how it is computed."""
+PROCESS = secrets.token_hex(8)
+
+
+def in_braces(name: str) -> str:
+    """Return how queries name a frame of the user's where a table could have its name."""
+    return f"{{{name}}}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +41,8 @@ class KnownTable:
     """Its whole name: schema and table, in DuckDB the database before them."""
     columns: Mapping[str, str]
     """Name -> type, as the database names it."""
+    query: str = ""
+    """A query of the user's that makes it (`own_queries.py`); else the database has it under its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +55,13 @@ class SharedTable:
     columns: tuple[str, ...]
     types: Mapping[str, str] = field(default_factory=dict)
     """Of the columns, as the database names them."""
+    query: str = ""
+    """See `KnownTable.query`."""
+
+    @property
+    def own_name(self) -> str:
+        """Name of the user's query in front of a checked one, which cannot know it: it has columns not shared."""
+        return f"{self.name} {PROCESS}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +94,9 @@ class SharedTables:
         used = [table for name, table in self.by_name.items() if (name,) in statement.outer]
         if not used:
             return statement.text
-        definitions = ", ".join(map(self._definition, used))
+        # First those of the user: none of them may find another table under its name.
+        own = [self._own_definition(table) for table in used if table.query]
+        definitions = ", ".join([*own, *map(self._definition, used)])
         begun = WITH.match(statement.text)
         if begun is None:
             return f"WITH {definitions} {statement.text}"
@@ -86,10 +104,16 @@ class SharedTables:
 
     def _definition(self, table: SharedTable) -> str:
         columns = ", ".join(map(self._quoted, table.columns))
-        source = ".".join(map(self._quoted, table.source))
+        source = ".".join(map(self._quoted, [table.own_name] if table.query else table.source))
+        return f"{self._quoted(table.name)} AS {self._hint}(SELECT {columns} FROM {source})"  # noqa: S608  (quoted)
+
+    def _own_definition(self, table: SharedTable) -> str:
+        return f"{self._quoted(table.own_name)} AS {self._hint}(\n{table.query}\n)"  # it may end with a comment
+
+    @property
+    def _hint(self) -> str:
         # A WITH that is used twice would else be computed whole, without the conditions around it.
-        hint = "NOT MATERIALIZED " if HAS_HINTS.get(self.dialect) else ""
-        return f"{self._quoted(table.name)} AS {hint}(SELECT {columns} FROM {source})"  # noqa: S608  (quoted names)
+        return "NOT MATERIALIZED " if HAS_HINTS.get(self.dialect) else ""
 
     def _quoted(self, name: str) -> str:
         quote = "`" if self.dialect in ("mysql", "mariadb", "spark") else '"'
@@ -153,6 +177,7 @@ def shared_tables(
             source=found[0].source,
             columns=_columns(f"{option}{name!r}", labels, [*columns], ignores_case=ignores_case),
             types=columns,
+            query=found[0].query,
         )
     return SharedTables(by_name=by_name, dialect=dialect)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.functions import KNOWN, names_of
-from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
+from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement, in_braces
 from jupyter_codeagent.tools.databases.statements import Statement
 from jupyter_codeagent.types.errors import UsageError
 
@@ -63,10 +63,6 @@ def check_spark(session: Any) -> None:
 def is_local(session: Any) -> bool:
     """Check whether Spark runs on this machine, for the user alone."""
     return str(session.sparkContext.master).startswith("local")
-
-
-def in_braces(name: str) -> str:
-    return f"{{{name}}}"
 
 
 def run_spark(session: Any, sql: str, shared: SharedTables, frames: Frames) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any
 
 from jupyter_codeagent.tools.databases.rows import Rows, fetched, only_reads
 from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
-from jupyter_codeagent.tools.databases.statements import Statement
+from jupyter_codeagent.tools.databases.statements import Statement, names_of_with
 
 MAX_VALUE_BYTES = 64 << 20
 """Largest value that SQLite may make or read."""
@@ -27,6 +27,8 @@ READING_PRAGMAS = frozenset({"data_version", "table_info", "table_xinfo", "table
 """Pragmas allowed as functions; a statement that begins with PRAGMA is refused."""
 
 
+OF_IBIS = frozenset({"like"})
+"""What Ibis replaces in its connection: its LIKE compares upper and lower case."""
 OF_FUNCTIONS = frozenset({"json_each", "json_tree"})
 """Tables that a function makes."""
 
@@ -72,12 +74,14 @@ def _authorized(connection: Any, statement: Statement, shared: SharedTables | No
     own = {str(name).lower() for name, builtin in listed if not builtin}
     known = {str(name).lower() for name, _ in listed} - own - REFUSED_FUNCTIONS
     columns = None if shared is None else _SharedColumns.of(shared, statement, connection)
+    if columns is not None and columns.queries:
+        known |= OF_IBIS
 
     def allowed(action: int, first: str | None, second: str | None, _: str | None, inside: str | None) -> int:
         # A table that a function makes is declared, which SQLite calls a change; `query_only` refuses true ones.
         reads = action in READING or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")
         if action == sqlite3.SQLITE_FUNCTION:
-            reads = str(second).lower() in known
+            reads = str(second).lower() in known or (columns is not None and columns.is_own(inside))
         elif action == sqlite3.SQLITE_PRAGMA:
             reads = columns is None and str(first).lower() in READING_PRAGMAS
         elif action == sqlite3.SQLITE_READ and columns is not None:
@@ -99,6 +103,8 @@ class _SharedColumns:
     tables: frozenset[str] = field(default=frozenset())
     """All tables and views of the connection."""
     views: frozenset[str] = field(default=frozenset())
+    queries: frozenset[str] = field(default=frozenset())
+    """Queries of the user's that stand in front of the checked one, and those that a WITH of theirs names."""
 
     @classmethod
     def of(cls, shared: SharedTables, statement: Statement, connection: Any) -> _SharedColumns:
@@ -115,14 +121,26 @@ class _SharedColumns:
             ),
             tables=tables,
             views=frozenset(name for name, kind in found if kind == "view"),
+            queries=frozenset(
+                name.lower()
+                for table in shared.by_name.values()
+                if table.query
+                for name in (table.own_name, *names_of_with(table.query, "sqlite"))
+            ),
         )
+
+    def is_own(self, inside: str | None) -> bool:
+        """Check for what a query of the user's does itself."""
+        return (inside or "").lower() in self.queries
 
     def has(self, table: str, column: str, inside: str) -> bool:
         """Check one column; `inside` is the view or the WITH that reads it, and views are shared as they are."""
-        if inside in self.views or (table, column) in self.shared or table in OF_FUNCTIONS:
+        is_own = inside in self.views or self.is_own(inside)
+        if is_own or (table, column) in self.shared or table in OF_FUNCTIONS:
             return True
-        # Rows are counted without a column.
-        return column == "" and (table not in self.tables or table in {name for name, _ in self.shared})
+        # Rows are counted without a column, and SQLite does not say in which query once it has merged some.
+        is_shared = table not in self.tables or table in {name for name, _ in self.shared}
+        return column == "" and (is_shared or bool(self.queries))
 
 
 def _own_cursor(connection: Any) -> Any:

@@ -201,6 +201,15 @@ def checked(sql: str, dialect: str, *, own: frozenset[str] = frozenset(), with_c
     )
 
 
+def names_of_with(sql: str, dialect: str) -> frozenset[str]:
+    """Return the names that a query's own parts have; `sql` is the user's."""
+    import sqlglot
+    from sqlglot import exp
+
+    tree = sqlglot.parse_one(sql, read=DIALECTS[dialect])
+    return frozenset(_compared(one.alias, False, dialect) for one in tree.find_all(exp.CTE))
+
+
 def _without_comments(sql: str, words: Sequence[Any], dialect: str) -> str:
     """Return the statement as written, with the blanks between words, and one in place of a comment."""
     pieces: list[str] = []

@@ -18,7 +18,8 @@ from jupyter_codeagent.variables.text import quoted, safe
 
 MAX_TABLES = 20
 MAX_TABLE_COLUMNS = 12
-_EXPRESSION = re.compile(r"'|[<>=*+|]|::|\w\(")
+EXPRESSION = re.compile(r"'|[<>=*+|]|::|\w\(")
+"""In the name of a column to which a query has given none: its text may have values."""
 
 _OWN_CATALOGS = "SELECT bool_and(type = 'duckdb') FROM duckdb_databases() WHERE NOT internal"
 _TABLES = (
@@ -125,7 +126,7 @@ def describe_ibis_backend(name: str, backend: Any, privacy: Privacy) -> Variable
 
 def _column_name(label: str, privacy: Privacy) -> str:
     """Return the label; under `schema`, that of an unnamed expression is masked, since its text may have values."""
-    return "'***'" if privacy == "schema" and _EXPRESSION.search(label) else column_name(label)
+    return "'***'" if privacy == "schema" and EXPRESSION.search(label) else column_name(label)
 
 
 def _engine_text(engine: Any, privacy: Privacy) -> str:
