@@ -45,7 +45,6 @@ def test_dask_fetches_all_rows_where_there_are_no_more() -> None:
 
 @pytest.mark.filterwarnings("ignore:The 'future.infer_string' option", "ignore:fetch_arrow_table")  # Ibis' own ways
 def test_ibis_has_the_database_filter_and_limit() -> None:
-    pytest.importorskip("pyarrow_hotfix", reason="Ibis needs it to run DuckDB")
     connection = ibis.duckdb.connect()
     origin = "CASE WHEN range % 2 = 0 THEN 'JFK' ELSE 'LGA' END"
     connection.raw_sql(f"CREATE TABLE flights AS SELECT range n, {origin} origin, 1.5 other FROM range({ROWS})")
