@@ -42,6 +42,35 @@ OF_LAZY = """
 found = lazy.sql("SELECT city, AVG(n) AS mean FROM self GROUP BY city ORDER BY city").collect()
 print(found.write_csv())
 """
+OWN = """
+import ibis
+ran = []
+duck.create_function("seen", lambda n: ran.append(n) or n, ["BIGINT"], "BIGINT")
+relation = duck.sql("SELECT city, seen(n) AS n, email FROM trips WHERE n > 0")
+countries = duck.table("cities")
+over_duckdb = ibis.duckdb.from_connection(duck)
+table = over_duckdb.table("trips").filter(ibis._.n > 0)
+cities = over_duckdb.table("cities")
+over_sqlite = ibis.sqlite.connect("trips.db")
+trips = over_sqlite.table("trips")
+places = over_sqlite.table("cities")
+"""
+IN_IBIS = (
+    'found = {0}.left_join({1}, "city").group_by("city", "country").agg(mean={0}.n.mean()).order_by("city")\n'
+    "print(found.to_pandas().to_csv(index=False))"
+)
+OWN_ASKED = {
+    ("relation", "relation[city,n],countries"): (
+        f"found = relation.query('relation', {SQL.replace('trips', 'relation').replace('cities', 'countries')!r})\n"
+        "print(found.df().to_csv(index=False))"
+    ),
+    ("table", "table[city,n],cities"): IN_IBIS.format("table", "cities"),
+    ("trips", "trips[city,n],places"): IN_IBIS.format("trips", "places"),
+}
+LEFT = """
+found = duck.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+print(found, over_sqlite.con.execute("SELECT name FROM sqlite_temp_master").fetchall())
+"""
 RESULT = "city,country,mean\nOslo,NO,2.5\nRome,,2.0"
 
 
@@ -103,6 +132,30 @@ def test_a_database_is_asked_where_it_lies_and_the_accepted_cell_asks_it_itself_
     error = run["steps"][0]["result"]["error"]
     assert (error["ename"], error["evalue"].count("\n")) == ("ValueError", 0)
     assert run["steps"][0]["result"]["calls"][0]["status"] == "failed"
+
+
+def test_a_table_of_ibis_and_a_relation_are_asked_where_they_lie_and_the_accepted_cell_gives_the_same_figures(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(OPEN)
+    kernel.run(OWN)
+    for (name, options), program in OWN_ASKED.items():
+        kernel.run("ran.clear()")
+        shown = kernel.ask("Mean n by city?", f"--dry-run --vars '{options}'").text
+        assert "[]" in kernel.run("print(ran)").text, "what the user made is not run to describe it"
+        assert f"{name}: not copied; the code would query it in your kernel" in shown
+        model_server.script(code(program))
+        run = record(kernel, "Mean n by city and country?", f"--new --vars '{options}'")
+        assert json.dumps(RESULT)[1:-1] in json.dumps(run["outputs"]), run["steps"]
+        assert [call["status"] for call in run["steps"][0]["result"]["calls"]] == ["ok"]
+        assert run["verdict"]["level"] == "look"
+        assert any(note.startswith(f"asked {name}: 1 query") for note in run["notes"]), run["notes"]
+        assert "email" not in json.dumps(model_server.requests)
+        assert RESULT in kernel.run(program).text, "the accepted cell, in the kernel of the user"
+    assert "[] []" in kernel.run(LEFT).text
+    sampled = "print(table.shape)"
+    model_server.script(code(sampled))
+    assert "(2, 3)" in json.dumps(record(kernel, "How many?", "--new --vars table --sample 2")["outputs"])
 
 
 @pytest.mark.long("another situation of what the test above proves")
