@@ -131,7 +131,7 @@ def checked_statement(
     """
     if shared is None:
         return checked(sql, dialect, own=own)
-    statement = checked(sql, dialect, with_catalogs=False)
+    statement = checked(sql, dialect, own=own, with_catalogs=False)
     shared.check(statement)
     return statement
 

@@ -27,8 +27,8 @@ READING_PRAGMAS = frozenset({"data_version", "table_info", "table_xinfo", "table
 """Pragmas allowed as functions; a statement that begins with PRAGMA is refused."""
 
 
-OF_IBIS = frozenset({"like"})
-"""What Ibis replaces in its connection: its LIKE compares upper and lower case."""
+OF_IBIS = frozenset({"like", "_ibis_var_sample", "_ibis_var_pop", "_ibis_mode"})
+"""Functions of Ibis itself in its connection, of which some replace those of SQLite; they compute."""
 OF_FUNCTIONS = frozenset({"json_each", "json_tree"})
 """Tables that a function makes."""
 
@@ -54,7 +54,8 @@ def run_sqlite(
         try:
             if not without_approval and shared is None:
                 return fetched(cursor.execute(sql))
-            statement = checked_statement(sql, "sqlite", shared)
+            is_ibis = shared is not None and any(table.query for table in shared.by_name.values())
+            statement = checked_statement(sql, "sqlite", shared, own=OF_IBIS if is_ibis else frozenset())
             with _authorized(connection, statement, shared):
                 return fetched(cursor.execute(statement.text if shared is None else shared.narrowed(statement)))
         finally:
@@ -81,7 +82,8 @@ def _authorized(connection: Any, statement: Statement, shared: SharedTables | No
         # A table that a function makes is declared, which SQLite calls a change; `query_only` refuses true ones.
         reads = action in READING or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")
         if action == sqlite3.SQLITE_FUNCTION:
-            reads = str(second).lower() in known or (columns is not None and columns.is_own(inside))
+            is_own = columns is not None and columns.is_own(inside) and inside not in statement.named
+            reads = str(second).lower() in known or is_own
         elif action == sqlite3.SQLITE_PRAGMA:
             reads = columns is None and str(first).lower() in READING_PRAGMAS
         elif action == sqlite3.SQLITE_READ and columns is not None:
