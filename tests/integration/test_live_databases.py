@@ -48,7 +48,10 @@ ran = []
 duck.create_function("seen", lambda n: ran.append(n) or n, ["BIGINT"], "BIGINT")
 relation = duck.sql("SELECT city, seen(n) AS n, email FROM trips WHERE n > 0")
 countries = duck.table("cities")
-over_duckdb = ibis.duckdb.from_connection(duck)
+over_duckdb = ibis.duckdb.connect()  # which ends looking for variables on its connection
+over_duckdb.con.execute("CREATE TABLE trips (city TEXT, n INTEGER, email TEXT)")
+over_duckdb.con.executemany("INSERT INTO trips VALUES (?, ?, ?)", ROWS)
+over_duckdb.con.execute("CREATE TABLE cities AS SELECT 'Oslo' AS city, 'NO' AS country")
 table = over_duckdb.table("trips").filter(ibis._.n > 0)
 cities = over_duckdb.table("cities")
 over_sqlite = ibis.sqlite.connect("trips.db")
@@ -68,7 +71,8 @@ OWN_ASKED = {
     ("trips", "trips[city,n],places"): IN_IBIS.format("trips", "places"),
 }
 LEFT = """
-found = duck.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+views = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+found = [*duck.execute(views).fetchall(), *over_duckdb.con.execute(views).fetchall()]
 print(found, over_sqlite.con.execute("SELECT name FROM sqlite_temp_master").fetchall())
 """
 RESULT = "city,country,mean\nOslo,NO,2.5\nRome,,2.0"

@@ -20,6 +20,7 @@ from jupyter_codeagent.types.errors import UsageError
 LIBRARIES: Mapping[str, Literal["duckdb", "sqlite3"]] = {"duckdb": "duckdb", "sqlite": "sqlite3"}
 """Backends of Ibis whose tables are queried."""
 PATH = "SELECT system.main.current_setting('search_path')"
+FINDS_VARIABLES = "SELECT system.main.current_setting('python_enable_replacements')"
 VIEWS = "SELECT view_name, sql FROM duckdb_views() WHERE temporary AND NOT internal ORDER BY view_oid"
 TABLES = (
     "SELECT table_name FROM duckdb_tables() WHERE NOT internal "
@@ -79,10 +80,13 @@ class OwnQuery:
     def is_joined_by_name(self, name: str) -> bool:
         """Check that a query beside it finds it under its name, also in the user's kernel.
 
-        DuckDB looks for a variable after its tables; Ibis looks for no names.
+        DuckDB looks for a variable after its tables, unless that is switched off; Ibis looks for no names.
         """
         if self.is_ibis:
             return True
+        [(finds_variables,)] = self.connection.sql(FINDS_VARIABLES).fetchall()
+        if not finds_variables:
+            return False
         tables = {table.lower() for (table,) in self.connection.sql(TABLES).fetchall()}
         return name.lower() not in tables or self.sql.replace('"', "") == f"SELECT * FROM {name}"  # noqa: S608
 

@@ -162,6 +162,9 @@ def test_a_relation_is_joined_by_its_name_only_where_the_accepted_cell_finds_it_
     for name in ("zones", "elsewhere"):
         with pytest.raises(PermissionError, match=f"there is no table '{name}'; tables: trips, more"):
             ask(join.format(name))
+    connection.execute("SET python_enable_replacements = false")
+    with pytest.raises(PermissionError, match=r"there is no table 'more'; tables: trips$"):
+        asked(of(own), "trips")(join.format("more"))
 
 
 def test_no_hostile_statement_gets_anything_out_of_a_relation(
