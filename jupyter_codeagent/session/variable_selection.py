@@ -238,7 +238,20 @@ class _Parts:
         return not self._is_over_files(name, value, wanted)
 
     def _is_over_files(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
-        """Check for what the sandbox can open itself: a LazyFrame, or what DuckDB reads from files alone."""
+        """Check for what the sandbox can open itself: a LazyFrame, or what DuckDB reads from files alone.
+
+        Relations that are named together can be joined, so they are opened or queried together.
+        """
+        if library_of(value) != "duckdb_relation":
+            return self._has_plan(name, value, wanted)
+        together = {key: self._variables.get(key) for key in self._named}
+        return all(
+            self._has_plan(key, one, self._wanted[key])
+            for key, one in together.items()
+            if library_of(one) == "duckdb_relation"
+        )
+
+    def _has_plan(self, name: str, value: Any, wanted: SubsetRequest) -> bool:
         if not is_lazy(value) or (wanted and library_of(value) != "polars"):
             return False
         try:

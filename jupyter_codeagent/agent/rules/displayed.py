@@ -13,6 +13,8 @@ _FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function))
 _UNFINISHED = re.compile(
     r"<pandas\.[\w.]{0,100}(GroupBy|Rolling|Resampler)\w{0,100} object at|<(generator|map|filter|zip) object\b"
 )
+_OF_IBIS = re.compile(r"^(?:r0 := \w|DatabaseTable: \{)", re.MULTILINE)
+"""How Ibis shows what it has not asked."""
 _EMPTY = re.compile(r"^Empty DataFrame|^Series\(\[\], |^shape: \(0, \d+\)|^\[\]$|^\{\}$", re.MULTILINE)
 _MISSING = r"(?:nan|NaN|None|<NA>|NaT|null)"
 _MISSING_VALUE = re.compile(rf"\b{_MISSING}\b|{_MISSING}")
@@ -37,7 +39,9 @@ def function_displayed(program: Program) -> str:
 
 @from_text
 def unfinished_object(program: Program) -> str:
-    """Report a GroupBy or a generator in place of its values."""
+    """Report a GroupBy, a generator or an expression of Ibis in place of its values."""
+    if _OF_IBIS.search(program.output):
+        return "An expression of Ibis was shown instead of its values. Write .to_pandas() after it."
     if (match := _UNFINISHED.search(program.output)) is None:
         return ""
     kind = match.group(1) or match.group(2)

@@ -135,6 +135,8 @@ def test_a_reply_without_code_is_told_why() -> None:
         (value("<function f at 0x7f>"), "A function was shown"),
         (value("<pandas.core.groupby.generic.DataFrameGroupBy object at 0x7f>"), "A GroupBy object was shown"),
         (value("<generator object <genexpr> at 0x7f>"), "A generator object was shown"),
+        (value("r0 := DatabaseTable: {t}\n  km int64\n\nMax(km): Max(r0.km)"), "An expression of Ibis was shown"),
+        (value("DatabaseTable: {t}\n  km int64"), "An expression of Ibis was shown"),
         (value("Empty DataFrame\nColumns: [a]\nIndex: []"), "The result is empty"),
         (value("Series([], dtype: int64)"), "The result is empty"),
         (stream("[]\n"), "The result is empty"),

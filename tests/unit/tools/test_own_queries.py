@@ -236,13 +236,16 @@ def test_a_relation_is_asked_where_it_lies_only_if_the_sandbox_cannot_open_it(tm
     local = connection.read_parquet(f"{tmp_path}/trips.parquet")
 
     def selected(relation: Any, **options: Any) -> Any:
+        values = {"trips": relation, "local": local}
         return select_variables(
-            {"trips": relation}, [], "", RunOptions(**options), always=(), max_bytes=1 << 20, ask=lambda *_: None
+            values, [], "", RunOptions(**options), always=(), max_bytes=1 << 20, ask=lambda *_: None
         )
 
     assert selected(local, variables=("trips",)).databases == {}
     table = connection.table("trips")
     assert selected(table, variables=("trips",)).databases == {"trips": ()}
+    assert selected(local, variables=("trips", "local")).databases == {}
+    assert selected(table, variables=("trips", "local")).databases == {"trips": (), "local": ()}, "to be joined"
     part = (("trips", ("zone", "km")),)
     assert selected(table, variables=("trips",), columns=part).databases == {"trips": ("zone", "km")}
     assert selected(local, variables=("trips",), columns=part).databases == {"trips": ("zone", "km")}
