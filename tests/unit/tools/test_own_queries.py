@@ -460,16 +460,21 @@ def test_tables_of_ibis_over_others_and_over_frames_in_memory_say_what_to_do() -
 
 
 def test_what_the_user_made_is_not_run_to_describe_it() -> None:
-    calls: list[object] = []
+    calls: list[int] = []
+
+    def seen(n: int) -> int:
+        calls.append(n)
+        return n
+
     connection = duck()
-    connection.create_function("seen", lambda n: calls.append(n) or n, ["BIGINT"], "BIGINT")
+    connection.create_function("seen", seen, ["BIGINT"], "BIGINT")
     relation = connection.sql("SELECT seen(id) AS id, zone FROM trips")
     over = ibis.duckdb.from_connection(connection)
     connection.execute("CREATE VIEW watched AS SELECT seen(id) AS id, zone FROM trips")
     table = over.table("watched")
     lite = ibis.sqlite.connect()
     lite.con.execute("CREATE TABLE t AS SELECT 1 AS id")
-    lite.con.create_function("seen", 1, lambda n: calls.append(n) or n)
+    lite.con.create_function("seen", 1, seen)
     lite.con.execute("CREATE VIEW watched AS SELECT seen(id) AS id FROM t")
     named = of({"relation": relation, "table": table, "lite": lite.table("watched")})
     calls.clear()  # Ibis looks into a view of SQLite for its types
