@@ -90,9 +90,7 @@ def running_lab(
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet), encoding="utf-8")
     disabled = {"disabledExtensions": dict.fromkeys(disabled_extensions, True), "buildCheck": False}
     (page_config / "page_config.json").write_text(json.dumps(disabled), encoding="utf-8")
-    # A result of two cells, code and sentence, has all that one cell has, and their being together.
-    lines = ("c.CodeAgent.answer = True", *kernel_settings)
-    (profile / "ipython_config.py").write_text("\n".join(lines), encoding="utf-8")
+    (profile / "ipython_config.py").write_text("\n".join(kernel_settings), encoding="utf-8")
     # In the directory of sockets, whose addresses may be no longer than 107 bytes: pytest's own are longer.
     with tempfile.TemporaryDirectory(prefix="lab-") as runtime:
         places = {

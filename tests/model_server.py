@@ -27,7 +27,7 @@ class Reply:
     until: threading.Event | None = None
     """Send the headers, then hold the answer back until this is set or the client goes away."""
     hold_at: int = 0
-    """So many pieces are sent before `until` is waited for."""
+    """So many pieces are sent before `until` is waited for; -1: all but the last."""
     hang: bool = False
     """Send the headers, then nothing until the client goes away."""
     drop_after: int | None = None
@@ -229,9 +229,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.scripted.several and body.get("n", 1) > 1:
             self._stream_several([reply, *(self.scripted.take_reply() for _ in range(body["n"] - 1))], body)
             return
-        pieces = _pieces(reply.text)
-        for index, piece in enumerate(pieces or [""]):
-            if index == reply.hold_at:
+        pieces = _pieces(reply.text) or [""]
+        hold_at = reply.hold_at % len(pieces) if reply.hold_at < 0 else reply.hold_at
+        for index, piece in enumerate(pieces):
+            if index == hold_at:
                 self._hold(reply)
             if index == reply.drop_after:
                 return

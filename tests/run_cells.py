@@ -12,7 +12,6 @@ from playwright.sync_api import Locator, expect
 
 LOAD = "%load_ext jupyter_codeagent\n'loaded'"
 WORDS = {"pending": "cells pending", "accepted": "accepted", "edited": "edited", "discarded": "discarded"}
-PENDING, ACCEPTED = ["pending", "pending"], ["accepted", "accepted"]
 
 
 def wait_for_record(lab: Lab, question: str, state: str, timeout_s: float = 60) -> None:
@@ -56,8 +55,8 @@ def agree(notebook: NotebookPage, question: str, state: str, cells: Sequence[str
     shows(panel, question, WORDS[state])
     wait_for_record(notebook.lab, question, state)
     bars = notebook.page.locator(".jp-CodeAgent-cellBar")
-    expect(bars).to_have_count(list(cells).count("pending") // 2)
-    expect(panel.locator(".jp-CodeAgent-pendingList > li")).to_have_count(list(cells).count("pending") // 2)
+    expect(bars).to_have_count(list(cells).count("pending"))
+    expect(panel.locator(".jp-CodeAgent-pendingList > li")).to_have_count(list(cells).count("pending"))
     saved = [cell.metadata.get("codeagent", {}).get("state", "") for cell in notebook.saved().cells]
     assert saved == list(cells)
     panel.get_by_role("tab", name="History").click()
@@ -67,22 +66,22 @@ def agree(notebook: NotebookPage, question: str, state: str, cells: Sequence[str
 
 
 def ask(notebook: NotebookPage, model: ModelServer, question: str, index: int) -> None:
-    """Run the question in this cell, and return when its two cells are there and the run has ended."""
-    model.script(code(f"len({question!r})"), "no figures")
+    """Run the question in this cell, and return when its cell is there and the run has ended."""
+    model.script(code(f"len({question!r})"))
     before = notebook.states()
     notebook.run_cell(index)
-    notebook.wait_for_states([*before[: index + 1], *PENDING, *before[index + 1 :]])
+    notebook.wait_for_states([*before[: index + 1], "pending", *before[index + 1 :]])
     notebook.wait_until_run_ended(question)
 
 
 def asked(open_notebook: OpenNotebook, model: ModelServer, *questions: str) -> NotebookPage:
-    """A notebook with the cells of these questions below them, and the panel open."""
+    """A notebook with the results of these questions below them, and the panel open."""
     notebook = open_notebook([LOAD, *(f"%%agent\n{question}" for question in questions)])
     notebook.open_panel()
     notebook.run_cell(0)
     notebook.wait_until_ran(0)
     for number, question in enumerate(questions):
-        ask(notebook, model, question, 1 + 3 * number)
+        ask(notebook, model, question, 1 + 2 * number)
     return notebook
 
 

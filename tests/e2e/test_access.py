@@ -24,7 +24,7 @@ RIGHT = "```python\ndf.groupby('city')['n'].sum()\n```"
 def test_every_state_of_panel_cells_and_dialogs_passes_axe_in_light_dark_and_high_contrast(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(Reply(WRONG), Reply(RIGHT), Reply("Oslo has the most."))
+    shared_model.script(Reply(WRONG), Reply(RIGHT))
     notebook = open_notebook(
         [LOAD, "%%agent --approve ask\nWhat is the sum of n by city?", "1 / 0", "%%agent\nAnd the mean?"]
     )
@@ -101,7 +101,7 @@ def test_every_state_of_panel_cells_and_dialogs_passes_axe_in_light_dark_and_hig
 def test_a_run_is_approved_reviewed_and_accepted_with_the_keyboard_alone_and_the_focus_is_always_seen(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(Reply(RIGHT), Reply("Oslo has the most."))
+    shared_model.script(Reply(RIGHT))
     notebook = open_notebook([LOAD, "%%agent --approve ask\nWhat is the sum of n by city?", "1 + 1"])
     page, keys = notebook.page, notebook.page.keyboard
     panel = notebook.open_panel()
@@ -144,13 +144,13 @@ def test_a_run_is_approved_reviewed_and_accepted_with_the_keyboard_alone_and_the
     # To the cell that waits, along its bar, and back to the cell.
     keys.press("F8")
     expect(page.locator(".jp-Notebook .jp-mod-active.jp-CodeAgent-pending")).to_have_count(1)
-    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    notebook.wait_for_states(["", "", "pending", ""])
     stands()
     walk_to("Discard")
     keys.press("ArrowRight")
     assert stands() == "Accept"
     keys.press("Enter")
-    notebook.wait_for_states(["", "", "accepted", "accepted", ""])
+    notebook.wait_for_states(["", "", "accepted", ""])
     stands()
 
 

@@ -23,7 +23,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
 ) -> None:
     first = code("totals = df['n'].mean()\nprint(totals)")
     second = code("totals = df['n'].median()\nprint(totals)")
-    shared_model.script(first, second, "no figures")
+    shared_model.script(first, second)
     notebook = open_notebook([LOAD, "%%agent --approve ask\nOverwrite totals with the middle of n.", "1"])
     panel = notebook.open_panel()
     notebook.run_all()
@@ -61,7 +61,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     expect(editor).to_contain_text("print(totals * 100)")
     notebook.picture("approval_edited")
     card.get_by_role("button", name="Approve").click()
-    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    notebook.wait_for_states(["", "", "pending", ""])
     expect(notebook.cells.nth(2)).to_contain_text("200")
     panel.get_by_text("Step 2").click()
     expect(panel).to_contain_text(re.compile(r"Approved by you in the panel · .+ · edited by you"))
@@ -73,7 +73,7 @@ def test_what_is_allowed_for_longer_than_once_is_listed_in_words_and_each_is_tak
 ) -> None:
     shared_model.script(code("print(send('Oslo'), len(trips.collect()))"))
     declare = (
-        "%config CodeAgent.answer = False\nimport pathlib, polars as pl\nfrom jupyter_codeagent import agent_tool\n"
+        "import pathlib, polars as pl\nfrom jupyter_codeagent import agent_tool\n"
         "pathlib.Path('trips-of-the-north.csv').write_text('km,min\\n1,2\\n')\n"
         "trips = pl.scan_csv('trips-of-the-north.csv')\n"
         "@agent_tool\ndef send(to: str) -> str:\n    return 'sent'"
@@ -120,12 +120,10 @@ def test_what_is_allowed_for_longer_than_once_is_listed_in_words_and_each_is_tak
 def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwrite_and_the_focus_is_on_cancel(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(
-        code("df['double'] = df['n'] * 2\ntotals = df['n'].sum()\nfresh = 1\nprint(totals)"), "no figures"
-    )
+    shared_model.script(code("df['double'] = df['n'] * 2\ntotals = df['n'].sum()\nfresh = 1\nprint(totals)"))
     notebook = open_notebook([LOAD, "%%agent\nThe sum of n, as in\ntotals = df['n'].sum()"])
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.wait_for_states(["", "", "pending"])
     notebook.cells.nth(2).get_by_role("button", name="Accept & run").click()
     dialog = notebook.page.locator(".jp-Dialog")
     expect(dialog).to_contain_text(re.compile("Would create.*fresh"))
@@ -139,7 +137,7 @@ def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwri
 
     notebook.cells.nth(2).get_by_role("button", name="Accept & run").click()
     dialog.get_by_role("button", name="Run in my kernel").click()
-    notebook.wait_for_states(["", "", "accepted", "accepted"])
+    notebook.wait_for_states(["", "", "accepted"])
     notebook.wait_until_ran(2)
     expect(notebook.cells.nth(2)).to_contain_text("7")
 
@@ -149,7 +147,7 @@ def test_a_server_that_a_cell_names_is_asked_for_in_the_panel_and_gets_nothing_b
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     with serving() as other:
-        other.script(code("print(df['n'].sum())"), "It is 7.")
+        other.script(code("print(df['n'].sum())"))
         elsewhere = other.url.replace("127.0.0.1", "127.1")  # taken for the address of another machine
         notebook = open_notebook([LOAD, f"%%agent --base-url {elsewhere}\nThe sum of n?"])
         panel = notebook.open_panel()
@@ -162,6 +160,6 @@ def test_a_server_that_a_cell_names_is_asked_for_in_the_panel_and_gets_nothing_b
         notebook.picture("approval_server")
         assert other.headers == []
         card.get_by_role("button", name="Approve").click()
-        notebook.wait_for_states(["", "", "pending", "pending"])
+        notebook.wait_for_states(["", "", "pending"])
         expect(notebook.cells.nth(1)).to_contain_text("Sent to another machine: 127.1:")
         assert other.requests

@@ -31,7 +31,7 @@ def question(panel: Locator) -> Locator:
 def test_a_question_typed_in_the_panel_loads_the_agent_when_told_to_and_runs_as_a_cell_below_the_active_one(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(ANSWER, "x")
+    shared_model.script(ANSWER)
     notebook = open_notebook([DATA, "last = 1"])
     panel = notebook.open_panel()
     notebook.run_cell(0)
@@ -74,7 +74,7 @@ def test_privacy_and_model_changed_in_the_panel_hold_for_the_next_question(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     shared_model.models.append({"id": "other", "object": "model"})
-    shared_model.script(ANSWER, "x")
+    shared_model.script(ANSWER)
     notebook = open_notebook([f"%load_ext jupyter_codeagent\n{DATA}", "%%agent --rerun --vars df\nWhat is in df?"])
     panel = notebook.open_panel("Context")
     notebook.run_cell(0)
@@ -89,7 +89,7 @@ def test_privacy_and_model_changed_in_the_panel_hold_for_the_next_question(
     assert "Oslo" in json.dumps(shared_model.requests[0]["messages"])
     panel.get_by_role("combobox", name="Privacy").select_option("schema")
     panel.get_by_role("button", name="Use privacy in all notebooks").click()
-    shared_model.script(ANSWER, "x")
+    shared_model.script(ANSWER)
     notebook.run_cell(1)
     shared_model.wait_until_asked()
     assert "Oslo" not in json.dumps(shared_model.requests[0]["messages"][-1])

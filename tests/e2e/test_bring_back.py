@@ -19,7 +19,7 @@ SUM = code("df['twice'] = df['n'] * 2\nby_city = df.groupby('city', as_index=Fal
 def test_the_button_brings_a_result_back_and_asks_before_it_overwrites_a_variable(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(SUM, "no figures")
+    shared_model.script(SUM)
     notebook = open_notebook([LOAD, "%%agent\nSum of n by city? With\ndf['twice'] = df['n'] * 2", "print(by_city)"])
     panel = notebook.open_panel()
     notebook.run_cell(0)
@@ -45,7 +45,7 @@ def test_the_button_brings_a_result_back_and_asks_before_it_overwrites_a_variabl
 def test_while_a_cell_runs_the_button_waits_until_the_kernel_is_free(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(code("total = int(df['n'].sum())\nprint(total)"), "no figures")
+    shared_model.script(code("total = int(df['n'].sum())\nprint(total)"))
     notebook = open_notebook(
         [
             LOAD,
@@ -60,7 +60,7 @@ def test_while_a_cell_runs_the_button_waits_until_the_kernel_is_free(
     notebook.run_cell(1)
     button = panel.get_by_role("button", name="Bring back total")
     expect(button).to_be_visible()
-    # The receipt comes when the cells are in their places.
+    # The receipt comes when the cell is in its place.
     expect(notebook.cells.nth(1)).to_contain_text("✓ ")
     states = len(notebook.states())
     notebook.run_cell(states - 2)

@@ -21,6 +21,7 @@ LOAD = (
 )
 SUM = code("df.groupby('city')['n'].sum()")
 MAX = code("df['n'].max() * 1000")
+FOUND = "df has 3 rows and 3 columns."
 WHOLE = 'it\'s :( "so" [n'
 ALL_TRUSTED = (
     "return notebook.widgets.filter(c => c.model.type === 'code' && !c.model.trusted).map(c => c.model.id)"
@@ -69,7 +70,7 @@ def test_with_the_keyboard_alone_pending_cells_are_found_accepted_discarded_and_
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     typed = threading.Event()
-    shared_model.script(SUM, "Oslo leads", Reply(MAX, until=typed), "at most")
+    shared_model.script(SUM, Reply(MAX, until=typed))
     notebook = open_notebook([LOAD, "%%agent\nWhat is the sum of n by city?", "'between'", ""])
     # As for those who have switched it on: brackets and quotes close themselves.
     notebook.call(
@@ -79,47 +80,45 @@ def test_with_the_keyboard_alone_pending_cells_are_found_accepted_discarded_and_
     notebook.run_cell(0)
     notebook.wait_until_ran(0)
     notebook.run_cell(1)
-    notebook.wait_for_states(["", "", "pending", "pending", "", ""])
-
-    notebook.call("notebook.activeCellIndex = 5; notebook.mode = 'command'; notebook.activate()")
-    walk(notebook, "F8", to=2)  # around the end
-    walk(notebook, "F8", to=3)
-    walk(notebook, "Shift+F8", to=2)
-    press(notebook, "Control+F8")
-    notebook.wait_for_states(["", "", "accepted", "accepted", "", ""])
+    notebook.wait_for_states(["", "", "pending", "", ""])
 
     # A question in the last cell, and text below it while the question runs.
-    walk(notebook, "ArrowDown", to=3)
+    notebook.call("notebook.activeCellIndex = 3; notebook.mode = 'command'; notebook.activate()")
     walk(notebook, "ArrowDown", to=4)
-    walk(notebook, "ArrowDown", to=5)
     press(notebook, "Enter")
     wait_for_focus(notebook)
     notebook.page.keyboard.type("%%agent")
     press(notebook, "Enter")
-    expect(notebook.cells.nth(5)).to_have_class(re.compile("jp-CodeAgent-prompt"))
+    expect(notebook.cells.nth(4)).to_have_class(re.compile("jp-CodeAgent-prompt"))
     notebook.page.keyboard.type(WHOLE)
-    assert source_of(notebook, 5) == f"%%agent\n{WHOLE}"
+    assert source_of(notebook, 4) == f"%%agent\n{WHOLE}"
     press(notebook, "Shift+Enter")
-    wait_for_focus(notebook, 6)
+    wait_for_focus(notebook, 5)
     notebook.page.keyboard.type("typed = (1")
     typed.set()
-    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", "pending", "pending", ""])
-    assert source_of(notebook, 8) == "typed = (1)"  # in Python they do close
+    notebook.wait_for_states(["", "", "pending", "", "", "pending", ""])
+    assert source_of(notebook, 6) == "typed = (1)"  # in Python they do close
 
     press(notebook, "Escape")
-    walk(notebook, "F8", to=6)
-    press(notebook, "Control+Shift+F8")
-    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", ""])
-    assert active(notebook) in (5, 6)
-    press(notebook, "z")
-    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", "pending", "pending", ""])
-    expect(notebook.cells.nth(6)).to_contain_text("4000")
-    expect(notebook.cells.nth(6).get_by_role("button", name="Accept", exact=True)).to_be_visible()
+    walk(notebook, "F8", to=2)  # around the end
+    walk(notebook, "F8", to=5)
+    walk(notebook, "Shift+F8", to=2)
+    press(notebook, "Control+F8")
+    notebook.wait_for_states(["", "", "accepted", "", "", "pending", ""])
 
-    # Undo once more takes the insertion back as a whole and nothing else.
+    walk(notebook, "F8", to=5)
+    press(notebook, "Control+Shift+F8")
+    notebook.wait_for_states(["", "", "accepted", "", "", ""])
+    assert active(notebook) in (4, 5)
     press(notebook, "z")
-    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", ""])
-    assert [source_of(notebook, 5), source_of(notebook, 6)] == [f"%%agent\n{WHOLE}", "typed = (1)"]
+    notebook.wait_for_states(["", "", "accepted", "", "", "pending", ""])
+    expect(notebook.cells.nth(5)).to_contain_text("4000")
+    expect(notebook.cells.nth(5).get_by_role("button", name="Accept", exact=True)).to_be_visible()
+
+    # Undo once more takes the insertion back and nothing else.
+    press(notebook, "z")
+    notebook.wait_for_states(["", "", "accepted", "", "", ""])
+    assert [source_of(notebook, 4), source_of(notebook, 5)] == [f"%%agent\n{WHOLE}", "typed = (1)"]
 
 
 def tool(cell: Locator, name: str) -> Locator:
@@ -142,44 +141,44 @@ def completed(notebook: NotebookPage, index: int, typed: str, offer: str, expect
 def test_fix_with_agent_on_an_older_failure_explain_and_continue_on_its_result_with_names_completed(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(SUM, "there is no such column", MAX, "in plain words")
+    shared_model.script(SUM, MAX)
     notebook = open_notebook([LOAD, "df['older']", "df['newer']"])
     for index in range(3):
         notebook.run_cell(index)
         notebook.wait_until_ran(index)
     expect(tool(notebook.cells.nth(2), "Fix with agent")).to_be_visible()
     tool(notebook.cells.nth(1), "Fix with agent").click()
-    notebook.wait_for_states(["", "", "", "pending", "pending", ""])
+    notebook.wait_for_states(["", "", "", "pending", ""])
     told = shared_model.requests[0]["messages"][-1]["content"]
     assert "df['older']" in told
     assert "df['newer']" not in told
     assert source_of(notebook, 1) == "df['older']"
 
-    notebook.cells.nth(4).hover()
-    tool(notebook.cells.nth(4), "Explain").click()
-    notebook.wait_for_states(["", "", "", "pending", "pending", "", "pending", "pending", ""])
-    assert "Explain the result of" in shared_model.requests[2]["messages"][-1]["content"]
+    notebook.cells.nth(3).hover()
+    tool(notebook.cells.nth(3), "Explain").click()
+    notebook.wait_for_states(["", "", "", "pending", "", "pending", ""])
+    assert "Explain the result of" in shared_model.requests[1]["messages"][-1]["content"]
 
-    notebook.cells.nth(7).hover()
-    tool(notebook.cells.nth(7), "Ask from here").click()
-    expect(notebook.cells).to_have_count(10)
-    expect(notebook.cells.nth(8).locator(".cm-content")).to_be_focused()
-    before = source_of(notebook, 8)
+    notebook.cells.nth(5).hover()
+    tool(notebook.cells.nth(5), "Ask from here").click()
+    expect(notebook.cells).to_have_count(8)
+    expect(notebook.cells.nth(6).locator(".cm-content")).to_be_focused()
+    before = source_of(notebook, 6)
     options = before.removesuffix("\n")
     assert re.fullmatch(r"%%agent --from \w+", options)
     notebook.wait_for_idle()
     completed(
-        notebook, 8, "dep d", "column of df", f"{before}dep delay"
+        notebook, 6, "dep d", "column of df", f"{before}dep delay"
     )  # at the end of the question, a name of two words
     press(notebook, "Control+Home")
     press(notebook, "End")
-    completed(notebook, 8, " --priv", "--privacy", f"{options} --privacy\ndep delay")
-    completed(notebook, 8, " stats --vars d", "df", f"{options} --privacy stats --vars df\ndep delay")
-    completed(notebook, 8, "['dep", "dep delay", f"{options} --privacy stats --vars df['dep delay'\ndep delay")
+    completed(notebook, 6, " --priv", "--privacy", f"{options} --privacy\ndep delay")
+    completed(notebook, 6, " stats --vars d", "df", f"{options} --privacy stats --vars df\ndep delay")
+    completed(notebook, 6, "['dep", "dep delay", f"{options} --privacy stats --vars df['dep delay'\ndep delay")
     assert notebook.call(ALL_TRUSTED) == []
     notebook.saved()
     notebook.reload()
-    expect(notebook.cells).to_have_count(10)
+    expect(notebook.cells).to_have_count(8)
     assert notebook.call(ALL_TRUSTED) == []
 
 
@@ -192,22 +191,21 @@ def exported(exporter: Any, notebook: NotebookNode) -> str:
 def test_the_saved_notebook_is_valid_readable_without_the_extension_and_stays_trusted(
     open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: BrowserConsole
 ) -> None:
-    shared_model.script(code("df"), "Oslo leads in the **end**.", MAX, "at most")
-    notebook = open_notebook([LOAD, "%%agent\nwhich city?", "%%agent\nthe maximum?", "df.head(1)"])
+    shared_model.script(MAX)
+    notebook = open_notebook([LOAD, "%agent explore df", "%%agent\nthe maximum?", "df.head(1)"])
     notebook.run_all()
-    pending = ["", "", "pending", "pending", "", "pending", "pending", ""]
-    notebook.wait_for_states(pending)
-    notebook.wait_until_ran(7)
+    notebook.wait_for_states(["", "", "pending", "pending", "", "pending", ""])
+    notebook.wait_until_ran(6)
     tool(notebook.cells.nth(2), "Accept").click()
-    mixed = ["", "", "accepted", "accepted", *pending[4:]]
+    mixed = ["", "", "accepted", "accepted", "", "pending", ""]
     notebook.wait_for_states(mixed)
     saved = notebook.saved()
     html, markdown = exported(HTMLExporter, saved), exported(MarkdownExporter, saved)
     for page in (html, markdown):
-        assert "which city?" in page
+        assert "the maximum?" in page
+        assert FOUND in page
         assert "4000" in page
         assert "run_id" not in page
-    assert "Oslo leads in the **end**." in markdown
 
     # The same page without the extension: nothing but cells, all of them trusted, and nothing is lost by saving.
     quiet_console.tolerated += WITHOUT_THE_EXTENSION
@@ -216,10 +214,10 @@ def test_the_saved_notebook_is_valid_readable_without_the_extension_and_stays_tr
     expect(notebook.cells.nth(2)).to_contain_text("Rome")
     assert notebook.states() == mixed
     expect(notebook.page.locator(".jp-CodeAgent-cellBar, .jp-CodeAgent-prompt")).to_have_count(0)
-    expect(notebook.cells.nth(3).locator("strong")).to_have_text("end")
+    expect(notebook.cells.nth(3).locator(".jp-MarkdownOutput")).to_contain_text(FOUND)
     expect(notebook.cells.nth(5)).to_contain_text("4000")
     assert notebook.call(ALL_TRUSTED) == []
-    notebook.call("shared.cells[7].setSource('df.tail(1)')")
+    notebook.call("shared.cells[6].setSource('df.tail(1)')")
     again = notebook.saved()
     assert [json.dumps(cell.metadata) for cell in again.cells] == [
         json.dumps(cell.metadata) for cell in saved.cells

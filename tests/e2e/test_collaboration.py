@@ -17,7 +17,7 @@ from playwright.sync_api import BrowserContext, expect
 pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext jupyter_codeagent\nimport pandas as pd\ndf = pd.DataFrame({'n': [1, 2, 4]})"
-PENDING = ["", "", "pending", "pending", ""]
+PENDING = ["", "", "pending", ""]
 COLLABORATIVE = "() => window.jupyterapp.shell.currentWidget.context.model.collaborative"
 
 
@@ -82,7 +82,7 @@ def states_in_file(notebook: NotebookPage) -> list[str]:
 def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(code("df['n'].sum()"), "no figures", code("df['n'].max()"), "no figures")
+    shared_model.script(code("df['n'].sum()"), code("df['n'].max()"))
     first, second = two_people(open_notebook, "both.ipynb")
     first.run_cell(0)
     first.wait_until_ran(0)
@@ -103,15 +103,15 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     second.open_panel().get_by_role("button", name="Approve").click()
     wait_for_both((first, second), PENDING)
     second.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
-    wait_for_both((first, second), ["", "", "accepted", "accepted", ""])
-    wait_for_file(first, ["", "", "accepted", "accepted", ""])
+    wait_for_both((first, second), ["", "", "accepted", ""])
+    wait_for_file(first, ["", "", "accepted", ""])
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(Reply(text=code("import time\ntime.sleep(10)\ndf['n'].sum()")), "no figures")
+    shared_model.script(Reply(text=code("import time\ntime.sleep(10)\ndf['n'].sum()")))
     first, second = two_people(open_notebook, "gone.ipynb")
     first.run_cell(0)
     first.wait_until_ran(0)
@@ -179,7 +179,7 @@ def wait_for_source(notebook: NotebookPage, index: int, source: str) -> None:
 
 def asked(open_notebook: OpenNotebook, model: ModelServer, name: str, program: str) -> NotebookPage:
     """A notebook with a pending cell of this program, the third."""
-    model.script(code(program), "no figures")
+    model.script(code(program))
     notebook = open_notebook([LOAD, "%%agent\nsum?", "print('below')"], name=name)
     notebook.run_cell(0)
     notebook.wait_until_ran(0)
@@ -209,10 +209,10 @@ def test_who_types_in_anothers_pending_cell_decides_nothing_for_them_and_run_all
     assert next(run for run in runs if run["notebook"] == "typed.ipynb")["cell_state"] == "pending"
     notebook.run_cell(2)
     expect(notebook.cells.nth(2)).to_contain_text("the code did not run in your kernel")
-    notebook.call("shared.cells[4].setSource(\"import builtins; print('was_run' in vars(builtins))\")")
-    notebook.run_cell(4)
-    notebook.wait_until_ran(4)
-    expect(notebook.cells.nth(4)).to_contain_text("False")
+    notebook.call("shared.cells[3].setSource(\"import builtins; print('was_run' in vars(builtins))\")")
+    notebook.run_cell(3)
+    notebook.wait_until_ran(3)
+    expect(notebook.cells.nth(3)).to_contain_text("False")
 
 
 @pytest.mark.long("another situation of what a test beside it proves")

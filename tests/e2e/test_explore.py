@@ -7,6 +7,7 @@ from accessible import DARK, LIGHT, set_theme
 from model_server import ModelServer
 from notebook_page import OpenNotebook
 from playwright.sync_api import expect
+from run_cells import wait_for_record
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +19,7 @@ LOAD = (
 )
 
 
-def test_a_table_is_explored_from_the_panel_and_each_finding_is_accepted_or_discarded_by_itself(
+def test_findings_of_a_table_are_decided_each_by_itself_and_the_two_cells_of_one_together_or_one_by_one(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     notebook = open_notebook([LOAD, "'mine'"])
@@ -35,13 +36,40 @@ def test_a_table_is_explored_from_the_panel_and_each_finding_is_accepted_or_disc
     expect(notebook.cells.nth(4).locator("img")).to_be_visible()
     notebook.picture("explored")
 
-    notebook.cells.nth(4).get_by_role("button", name="Accept", exact=True).click()
-    notebook.wait_for_states(["", "", "pending", "pending", "accepted", "accepted", ""])
-    notebook.cells.nth(2).get_by_role("button", name="Discard", exact=True).click()
-    notebook.wait_for_states(["", "", "accepted", "accepted", ""])
+    # One bar and one card for the code and the words of a finding, also where they have changed places.
     panel = notebook.open_panel("Now")
-    expect(panel).to_contain_text("explore shop: sales is highest for region south")
+    bars = notebook.page.locator(".jp-CodeAgent-cellBar")
+    cards = panel.get_by_role("region", name="Pending cells").get_by_role("listitem")
+    notebook.call("notebook.activeCellIndex = 2; notebook.mode = 'command'; notebook.activate()")
+    notebook.command("notebook:move-cell-down")
+    expect(notebook.cells.nth(2)).to_contain_text("shop has 600 rows and 2 columns.")
+    expect(bars).to_have_count(2)
+    expect(cards).to_have_count(2)
+    expect(cards.last).to_contain_text("explore shop: sales is highest for region south")
+    expect(cards.last.locator(".jp-CodeAgent-answer")).to_contain_text("sales is highest for region south")
     notebook.picture("explored-panel")
+
+    # What is decided there holds for both; undo brings both back.
+    notebook.cells.nth(2).get_by_role("button", name="Discard", exact=True).click()
+    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    notebook.command("notebook:undo-cell-action")
+    notebook.wait_for_states(["", "", "pending", "pending", "pending", "pending", ""])
+    notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", "accepted", "pending", "pending", ""])
+
+    # One of them alone is edited or deleted, and the other waits.
+    words = notebook.cells.nth(5)
+    words.hover()
+    words.get_by_role("button", name="Discard this cell").click()
+    notebook.wait_for_states(["", "", "accepted", "accepted", "pending", ""])
+    notebook.command("notebook:undo-cell-action")
+    notebook.wait_for_states(["", "", "accepted", "accepted", "pending", "pending", ""])
+    words.hover()
+    words.get_by_role("button", name="Edit", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", "accepted", "pending", "edited", ""])
+    notebook.cells.nth(4).get_by_role("button", name="Accept", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", "accepted", "accepted", "edited", ""])
+    wait_for_record(notebook.lab, "explore shop: sales is highest for region south and lowest for north", "edited")
     assert shared_model.requests == []
 
 

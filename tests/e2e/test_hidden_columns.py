@@ -58,7 +58,7 @@ def sent_to(model: ModelServer) -> str:
 def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_also_after_reload_and_restart(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(COLUMNS, "x")
+    shared_model.script(COLUMNS)
     notebook = open_notebook([LOAD, ASK])
     panel = notebook.open_panel("Context")
     notebook.run_cell(0)
@@ -75,7 +75,7 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
     assert "tailnum" not in sent_to(shared_model)
 
     # The page and its lists outlive the kernel; the file has not been saved since the column was hidden.
-    shared_model.script(COLUMNS, "x")
+    shared_model.script(COLUMNS)
     restart_and_run_all(notebook)
     expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']")
     assert shared_model.requests
@@ -87,7 +87,7 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
     notebook.reload()
     panel = notebook.open_panel("Context")
     expect(checkbox(unfold(panel, "df"), "tailnum")).not_to_be_checked()
-    shared_model.script(COLUMNS, "x")
+    shared_model.script(COLUMNS)
     restart_and_run_all(notebook)
     expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']")
     assert shared_model.requests
@@ -129,7 +129,7 @@ def test_a_notebook_of_another_hides_before_the_first_run_but_shares_nothing_wit
     )
     notebook_file.cells = [new_code_cell(source) for source in (LOAD + "\nkeys = ['canary-key']", ASK)]
     nbformat.write(notebook_file, lab.root / "foreign.ipynb")
-    shared_model.script(code("print('sandbox has', sorted(df.columns), 'keys' in globals())"), "x")
+    shared_model.script(code("print('sandbox has', sorted(df.columns), 'keys' in globals())"))
     notebook = open_notebook([], "foreign.ipynb")
     panel = notebook.open_panel("Context")
     notebook.run_all()

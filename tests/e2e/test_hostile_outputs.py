@@ -25,7 +25,7 @@ from browser_console import BrowserConsole
 from command_line import codeagent
 from hostile_payloads import ERRORS, NOTEBOOK_BREAKERS, PROSE, SVG, TEXTS, Payload, armed, armed_all, payloads
 from lab_server import Lab
-from model_server import ModelServer, code
+from model_server import ModelServer, Reply, code
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from notebook_page import NotebookPage
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -198,7 +198,7 @@ def fires(seen: Watched, payload: Payload) -> bool:
 
 ASK = "%%agent --vars hostile\nShow me what is in it."
 OWN_FORMULA = "from IPython.display import Math\nMath('x')"
-ASK_FOR_WORDS = "%%agent --vars hostile\nSay it in one sentence."
+ASK_FOR_WORDS = "%%agent --vars hostile\nSay it in your own words."
 LOAD = """%load_ext jupyter_codeagent
 import json
 hostile = json.load(open("hostile.json"))"""
@@ -208,7 +208,9 @@ DISPLAY_ALL = """for payload in hostile["payloads"]:
 for text in hostile["texts"]:
     print(text)
 print("end of all")"""
-ACCEPTED = ["", "", "accepted", "", "", "accepted", "accepted"]
+ACCEPTED = ["", "", "accepted", "", ""]
+PLAIN_PROSE = [text for text in reversed(PROSE) if "```" not in text and "~~~" not in text]
+QUOTED = "The model says: “I cannot:"
 OUTPUTS = ".jp-Notebook .jp-Cell-outputArea, .jp-CodeAgent-outputs, .jp-RenderedMarkdown"
 
 
@@ -224,7 +226,8 @@ class Ran:
 def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServer) -> Iterator[Ran]:
     """A failed step with a hostile exception, then one that displays every payload; accepted and saved.
 
-    A hostile sentence stands below a second answer: none is asked for below outputs that are told in part.
+    A second question is answered in hostile words without any code: they are looked at while they are written, and
+    what the agent quotes of them stays below the question.
     """
     all_payloads = payloads(listener.url)
     texts = armed_all(TEXTS, 2000, listener.url)
@@ -235,11 +238,13 @@ def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServe
     (lab.root / "hostile.json").write_text(json.dumps(prepared), encoding="utf-8")
     errors = armed_all(ERRORS, 2100, listener.url)
     breaker = armed(NOTEBOOK_BREAKERS, 2200, listener.url)
+    words = " ".join(["I cannot:", *armed_all([*TEXTS, *PLAIN_PROSE], 2300, listener.url), "That is all."])
+    written = threading.Event()
     shared_model.script(
         code(f"raise type({errors[0]!r}, (Exception,), {{}})({errors[1] + errors[2]!r})"),
         code(f"# {texts[0]}\n{breaker}\n{DISPLAY_ALL}"),
-        code("print(hostile['texts'][0])"),
-        f"Done: {texts[0]} [click](javascript:F(2300)).",
+        Reply(text=words, until=written, hold_at=-1),
+        words,
     )
     cells = [new_code_cell(source) for source in (LOAD, ASK, OWN_FORMULA, ASK_FOR_WORDS)]
     write_cells(lab.root / "hostile.ipynb", cells)
@@ -248,11 +253,18 @@ def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServe
         notebook = NotebookPage(page=seen.context.new_page(), lab=lab, name="hostile.ipynb")
         notebook.open()
         notebook.page.evaluate(COMMAND)
-        notebook.open_panel()
+        panel = notebook.open_panel()
         notebook.run_all()
-        notebook.wait_for_states(["", "", "pending", "", "", "pending", "pending"])
-        for index in (2, 5):
-            notebook.cells.nth(index).get_by_role("button", name="Accept", exact=True).click()
+        growing = panel.get_by_role("group", name="What the model has written so far")
+        expect(growing).to_contain_text(armed(TEXTS[0], 2300, listener.url))
+        expect(growing).to_contain_text("That is")
+        expect(notebook.cells.nth(4)).to_contain_text("the model is writing")
+        notebook.page.evaluate(TOUCH_ALL, f"{OUTPUTS}, .jp-CodeAgent-prose")
+        written.set()
+        expect(notebook.cells.nth(4)).to_contain_text(QUOTED)
+        expect(panel.locator(".jp-CodeAgent-problem").filter(has_text=QUOTED)).to_be_visible()
+        notebook.page.evaluate(TOUCH_ALL, ".jp-CodeAgent-problem")
+        notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
         notebook.wait_for_states(ACCEPTED)
         notebook.saved()
         yield Ran(notebook=notebook, seen=seen)
@@ -345,13 +357,14 @@ def test_nothing_fires_in_the_detail_of_the_history(ran: Ran) -> None:
     panel = ran.notebook.open_panel()
     panel.get_by_role("tab", name="History").click()
     runs = panel.get_by_role("listbox", name="Runs, newest first")
-    runs.get_by_role("option").filter(has_text="Say it in one sentence.").first.click()
-    expect(panel.locator(".jp-CodeAgent-answer").filter(has_text="Done:")).to_be_visible()
-    assert ran.notebook.page.evaluate(TOUCH_ALL, ".jp-CodeAgent-answer") > 0
+    runs.get_by_role("option").filter(has_text="Say it in your own words.").first.click()
+    quoted = panel.locator(".jp-CodeAgent-problem").filter(has_text=QUOTED)
+    expect(quoted).to_be_visible()
+    assert ran.notebook.page.evaluate(TOUCH_ALL, ".jp-CodeAgent-problem, .jp-CodeAgent-steps") > 0
     panel.get_by_role("button", name="All runs").click()
     runs.get_by_role("option").filter(has_text="Show me what is in it.").first.click()
     expect(panel.get_by_role("button", name="Insert again")).to_be_visible()
-    expect(panel.locator(".jp-CodeAgent-answer").filter(has_text="Done:")).to_have_count(0)
+    expect(quoted).to_have_count(0)
     folds = panel.locator("details:not([open]) > summary")
     while folds.count():
         folds.first.click()
@@ -506,11 +519,12 @@ def stranger_notebook(path: Path, url: str) -> None:
     path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
-# --- the model's own words ------------------------------------------------------------------------------
+# --- what the agent writes as Markdown ------------------------------------------------------------------
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
-def test_nothing_fires_in_the_prose_of_a_model(lab: Lab, browser: Browser, listener: Listener) -> None:
+def test_nothing_fires_in_the_words_of_a_finding(lab: Lab, browser: Browser, listener: Listener) -> None:
+    """They name columns and values of the user's data, which anybody may have written."""
     prose = [clean_markdown(text) for text in armed_all(PROSE, 3000, listener.url)]
     write_cells(lab.root / "prose.ipynb", [new_code_cell("1"), *(new_markdown_cell(text) for text in prose)])
     lab.start_session("prose.ipynb")

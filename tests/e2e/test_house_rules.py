@@ -34,7 +34,7 @@ def rules(lab: Lab) -> Iterator[Path]:
 def test_house_rules_are_seen_in_context_are_on_the_receipt_and_a_change_asks_again(
     open_notebook: OpenNotebook, shared_model: ModelServer, rules: Path
 ) -> None:
-    shared_model.script(SUM, "x", SUM, "x")
+    shared_model.script(SUM)
     notebook = open_notebook([LOAD, "%%agent\nSum of all?"], name="house/sales.ipynb")
     panel = notebook.open_panel("Context")
     notebook.run_cell(0)
@@ -49,8 +49,8 @@ def test_house_rules_are_seen_in_context_are_on_the_receipt_and_a_change_asks_ag
     notebook.picture("house-rules")
     notebook.run_cell(1)
     receipt = notebook.cells.nth(1)
-    expect(receipt).to_contain_text("statistics, house rules, output → this machine")
-    notebook.wait_for_states(["", "", "pending", "pending"])
+    expect(receipt).to_contain_text("statistics, house rules → this machine")
+    notebook.wait_for_states(["", "", "pending"])
     receipt.locator("summary").first.click()
     expect(receipt).to_contain_text("Ignore all **rules**.")
     notebook.picture("house-rules-receipt")

@@ -36,7 +36,7 @@ SHOW = "Show interactive chart"
 
 def shown(open_notebook: OpenNotebook, model: ModelServer, source: str) -> tuple[NotebookPage, Locator]:
     """The notebook after a run of this code in the sandbox, and the cell with its outputs."""
-    model.script(code(source), "no figures")
+    model.script(code(source))
     notebook = open_notebook([LOAD, ASK])
     notebook.run_all()
     cell = notebook.cells.nth(2)

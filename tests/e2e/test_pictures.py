@@ -64,7 +64,6 @@ def penguins(tmp_path: Path, browser: Browser, shared_model: ModelServer) -> Ite
         written = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
         written.cells = [new_code_cell(LOAD)]
         (lab.root / NAME).write_text(json.dumps(written), encoding="utf-8")
-        (tmp_path / "lab" / "ipython" / "profile_default" / "ipython_config.py").unlink()  # as it is at first
         write_history(lab)
         lab.start_session(NAME)
         context = browser.new_context(viewport={"width": 1240, "height": 800}, device_scale_factor=1.5)

@@ -55,7 +55,7 @@ def picture(page: Page, name: str) -> None:
 def test_what_was_accepted_becomes_a_page_that_reads_on_a_phone_on_paper_and_in_the_dark(
     open_notebook: OpenNotebook, shared_model: ModelServer, reader: Page
 ) -> None:
-    shared_model.script(code(WIDE), "x")
+    shared_model.script(code(WIDE))
     notebook = open_notebook([LOAD, "%%agent\nA *wide* table of shop, please <b>now</b>?"])
     panel = notebook.open_panel("Context")
     notebook.run_cell(0)
@@ -109,12 +109,12 @@ def test_what_was_accepted_becomes_a_page_that_reads_on_a_phone_on_paper_and_in_
 def test_a_report_is_stopped_from_the_panel_and_nothing_is_written(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(code(SLOW), "x")
+    shared_model.script(code(SLOW))
     notebook = open_notebook([LOAD, "%%agent\nHow long is wait?"])
     notebook.run_cell(0)
     notebook.wait_until_ran(0)
     notebook.run_cell(1)
-    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.wait_for_states(["", "", "pending"])
     notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
     notebook.call("shared.cells[0].setSource('wait = 600')")
     notebook.run_cell(0)

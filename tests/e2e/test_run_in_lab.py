@@ -17,43 +17,34 @@ LOAD = (
 )
 ASK = "%%agent\nWhat is the sum of n by city?"
 SUM = code("df.groupby('city')['n'].sum()")
-SENTENCE = "Oslo has 5 and Rome has 2."
 
 
-def test_a_question_becomes_pending_cells_with_outputs_below_it(
+def test_questions_become_pending_cells_below_them_that_are_decided_on_the_cell_and_in_the_panel(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(SUM, SENTENCE)
-    notebook = open_notebook([LOAD, ASK, "'the user’s own cell'"])
+    shared_model.script(SUM, code("df['n'].max()"), code("df['n'].min()"))
+    notebook = open_notebook(
+        [LOAD, ASK, "%%agent\nThe largest?", "%%agent\nThe smallest?", "'the user’s own cell'"]
+    )
     panel = notebook.open_panel()
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    notebook.wait_for_states(["", *(["", "pending"] * 3), ""])
     inserted = notebook.cells.nth(2)
     expect(inserted).to_contain_text("df.groupby('city')['n'].sum()")
     expect(inserted.locator(".jp-OutputArea-output")).to_contain_text("Oslo    5")
-    expect(notebook.cells.nth(3)).to_contain_text(SENTENCE)
-    expect(notebook.cells.nth(1)).to_contain_text(" · copied df · statistics, output → this machine")
-    expect(panel.get_by_role("article", name="Run")).to_contain_text("What is the sum of n by city?")
+    expect(notebook.cells.nth(1)).to_contain_text(" · copied df · statistics → this machine")
+    expect(panel.get_by_role("article", name="Run").first).to_contain_text("The smallest?")
     saved = notebook.saved()
     assert saved.cells[2].metadata.codeagent.role == "code"
     assert saved.cells[2].metadata.tags == ["codeagent"]
     assert saved.cells[2].execution_count is None
 
-
-def test_accept_edit_and_discard_work_on_the_cell_and_in_the_panel(
-    open_notebook: OpenNotebook, shared_model: ModelServer
-) -> None:
-    shared_model.script(SUM, "no figures", code("df['n'].max()"), "no figures", code("df['n'].min()"), "no figures")
-    notebook = open_notebook([LOAD, *(f"%%agent\nquestion {i}" for i in range(3))])
-    panel = notebook.open_panel()
-    notebook.run_all()
-    notebook.wait_for_states(["", *(["", "pending", "pending"] * 3)])
-    notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
-    notebook.wait_for_states(["", "", "accepted", "accepted", *(["", "pending", "pending"] * 2)])
-    first = panel.get_by_role("listitem").filter(has_text="df['n'].max()")
-    first.get_by_role("button", name="Edit").click()
-    expect(notebook.cells.nth(5).locator(".cm-content")).to_be_focused()
-    assert notebook.states()[5] == "edited"
+    inserted.get_by_role("button", name="Accept", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", *(["", "pending"] * 2), ""])
+    largest = panel.get_by_role("listitem").filter(has_text="df['n'].max()")
+    largest.get_by_role("button", name="Edit").click()
+    expect(notebook.cells.nth(4).locator(".cm-content")).to_be_focused()
+    assert notebook.states()[4] == "edited"
     panel.get_by_role("listitem").filter(has_text="df['n'].min()").get_by_role("button", name="Discard").click()
     expect(notebook.sources.filter(has_text="df['n'].min()")).to_have_count(0)
 
@@ -61,7 +52,7 @@ def test_accept_edit_and_discard_work_on_the_cell_and_in_the_panel(
 def test_under_ask_the_cell_waits_and_the_edited_code_runs_while_it_is_still_running(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(SUM, "no figures")
+    shared_model.script(SUM)
     notebook = open_notebook([LOAD, ASK.replace("%%agent", "%%agent --approve ask"), "1"])
     panel = notebook.open_panel()
     notebook.run_all()
@@ -73,7 +64,7 @@ def test_under_ask_the_cell_waits_and_the_edited_code_runs_while_it_is_still_run
     notebook.page.keyboard.press("Control+A")
     notebook.page.keyboard.type("df['n'].sum() * 100")
     card.get_by_role("button", name="Approve").click()
-    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    notebook.wait_for_states(["", "", "pending", ""])
     expect(notebook.cells.nth(2)).to_contain_text("700")
 
 
@@ -95,13 +86,13 @@ def test_a_rejected_proposal_runs_and_inserts_nothing(
 def test_the_receipt_is_one_line_and_a_click_tells_each_request(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(SUM, SENTENCE)
+    shared_model.script(SUM)
     notebook = open_notebook([LOAD, ASK])
     notebook.page.set_viewport_size({"width": 1000, "height": 900})
     notebook.command("application:toggle-left-area")
     notebook.open_panel()
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.wait_for_states(["", "", "pending"])
     receipt = notebook.cells.nth(1).locator(".jp-CodeAgent-receipt")
     expect(receipt.locator("summary")).to_be_visible()
     box = receipt.bounding_box()
@@ -140,55 +131,44 @@ def test_stop_in_the_panel_ends_code_that_loops(open_notebook: OpenNotebook, sha
 def test_an_error_is_repaired_without_the_user_seeing_anything_but_the_final_cell(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(code("1 / 0"), SUM, "no figures")
+    shared_model.script(code("1 / 0"), SUM)
     notebook = open_notebook([LOAD, ASK])
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.wait_for_states(["", "", "pending"])
     expect(notebook.cells.nth(1)).to_contain_text("1 failed attempt repaired in the sandbox")
     expect(notebook.cells.filter(has_text="ZeroDivisionError").filter(has_not_text="Sent to")).to_have_count(0)
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
-def test_running_a_cell_again_replaces_its_pending_cells_and_keeps_accepted_ones(
+def test_running_a_cell_again_replaces_its_pending_cell_and_keeps_an_accepted_one(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(SUM, "no figures", code("df['n'].max()"), "no figures", code("df['n'].min()"), "no figures")
+    shared_model.script(SUM, code("df['n'].max()"), code("df['n'].min()"))
     notebook = open_notebook([LOAD, "%%agent --rerun\nSomething about n?"])
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.wait_for_states(["", "", "pending"])
     notebook.run_cell(1)
     expect(notebook.sources.filter(has_text="df['n'].max()")).to_have_count(1)
-    assert notebook.states() == ["", "", "pending", "pending"]
+    assert notebook.states() == ["", "", "pending"]
     notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
-    notebook.wait_for_states(["", "", "accepted", "accepted"])
+    notebook.wait_for_states(["", "", "accepted"])
     notebook.run_cell(1)
     expect(notebook.sources.filter(has_text="df['n'].min()")).to_have_count(1)
-    assert sorted(notebook.states()) == ["", "", "accepted", "accepted", "pending", "pending"]
-
-
-@pytest.mark.long("another situation of what a test beside it proves")
-def test_undo_takes_all_cells_of_an_insertion_back_in_one_step(
-    open_notebook: OpenNotebook, shared_model: ModelServer
-) -> None:
-    shared_model.script(SUM, "no figures")
-    notebook = open_notebook([LOAD, ASK])
-    notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending"])
-    notebook.command("notebook:undo-cell-action")
-    notebook.wait_for_states(["", ""])
+    assert sorted(notebook.states()) == ["", "", "accepted", "pending"]
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_the_live_kernel_is_not_changed_by_a_run(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
-    shared_model.script(code("df['n'] = 0\nnew_name = 5\ndf"), "no figures")
+    shared_model.script(code("df['n'] = 0\nnew_name = 5\ndf"))
     check = "print('live', df['n'].tolist(), 'new_name' in globals())"
     notebook = open_notebook([LOAD, ASK, check])
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending", ""])
-    notebook.wait_until_ran(4)
-    expect(notebook.cells.nth(4)).to_contain_text("live [1, 2, 4] False")
+    notebook.wait_for_states(["", "", "pending", ""])
+    notebook.wait_until_ran(3)
+    expect(notebook.cells.nth(3)).to_contain_text("live [1, 2, 4] False")
 
 
+@pytest.mark.long("test_hostile_outputs.py has these payloads among a hundred others")
 def test_scripts_in_sandbox_output_never_run_in_the_browser(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -197,21 +177,18 @@ def test_scripts_in_sandbox_output_never_run_in_the_browser(
         code(
             "from IPython.display import HTML, Javascript, display\n"
             f"display(HTML({html!r}))\ndisplay(Javascript('window.pwned = 1'))\nprint('end')"
-        ),
-        "no figures",
+        )
     )
     notebook = open_notebook([LOAD, ASK])
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.wait_for_states(["", "", "pending"])
     expect(notebook.cells.nth(2)).to_contain_text("kept")
     assert notebook.page.evaluate("() => window.pwned") is None
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_a_plot_is_shown_as_an_image(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
-    shared_model.script(
-        code("import matplotlib.pyplot as plt\nplt.bar(df['city'], df['n'])\nplt.show()"), "no figures"
-    )
+    shared_model.script(code("import matplotlib.pyplot as plt\nplt.bar(df['city'], df['n'])\nplt.show()"))
     notebook = open_notebook([LOAD, ASK])
     notebook.run_all()
     notebook.wait_for_states(["", "", "pending"])
@@ -222,10 +199,10 @@ def test_a_plot_is_shown_as_an_image(open_notebook: OpenNotebook, shared_model: 
 def test_a_follow_up_builds_on_the_variables_of_the_run_before(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(code("totals = df.groupby('city')['n'].sum()\ntotals"), "x", code("totals.max()"), "x")
+    shared_model.script(code("totals = df.groupby('city')['n'].sum()\ntotals"), code("totals.max()"))
     notebook = open_notebook([LOAD, ASK, "%%agent\nand the largest of them?"])
     notebook.run_all()
-    notebook.wait_for_states(["", "", "pending", "pending", "", "pending", "pending"])
-    expect(notebook.cells.nth(5)).to_contain_text("5")
-    told = [message["content"] for message in shared_model.requests[2]["messages"]]
+    notebook.wait_for_states(["", "", "pending", "", "pending"])
+    expect(notebook.cells.nth(4)).to_contain_text("5")
+    told = [message["content"] for message in shared_model.requests[1]["messages"]]
     assert any("totals = df.groupby" in text for text in told)

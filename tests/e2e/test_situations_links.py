@@ -18,14 +18,13 @@ pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext jupyter_codeagent\n'loaded'"
 ENDLESS = Reply(text=code("import time\nprint(sum([1, 2, 4]))\ntime.sleep(600)"))
-PENDING = ["pending", "pending"]
 PID = "print('pid', __import__('os').getpid())"
 
 
 def start(notebook: NotebookPage, model: ModelServer, index: int, reply: Reply) -> Locator:
     """Run a question and return when the model has been asked."""
     panel = notebook.open_panel()
-    model.script(reply, "no figures")
+    model.script(reply)
     notebook.run_cell(index)
     model.wait_until_asked()
     return panel
@@ -59,8 +58,8 @@ def test_after_stop_or_interrupt_nothing_is_inserted_and_the_next_question_runs(
     gate = threading.Event()
     start(notebook, shared_model, 3, Reply(text=code("max([1, 2, 4])"), until=gate))
     gate.set()
-    notebook.wait_for_states(["", "", "", "", *PENDING])
-    assert notebook.states() == ["", "", "", "", *PENDING]
+    notebook.wait_for_states(["", "", "", "", "pending"])
+    assert notebook.states() == ["", "", "", "", "pending"]
     panel.get_by_role("tab", name="History").click()
     for question, outcome in (("gryphon", "stopped"), ("phoenix", "stopped"), ("kraken", "cells pending")):
         expect(panel.get_by_role("option").filter(has_text=question)).to_contain_text(outcome)
@@ -74,7 +73,7 @@ def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_p
     notebook.run_cell(0)
     gates = [threading.Event(), threading.Event()]
     held = [Reply(text=code(f"{i} + 1"), until=gate) for i, gate in enumerate(gates)]
-    shared_model.script(held[0], "no figures", held[1], "no figures")
+    shared_model.script(*held)
     panel = notebook.open_panel()
     for index in (1, 2, 3):
         notebook.run_cell(index)
@@ -82,22 +81,22 @@ def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_p
     expect(panel).to_contain_text("2 more questions are queued.")
     assert len(shared_model.requests) == 1
     gates[0].set()
-    notebook.wait_for_states(["", "", *PENDING, "", ""])
-    shared_model.wait_until_asked(3)
+    notebook.wait_for_states(["", "", "pending", "", ""])
+    shared_model.wait_until_asked(2)
     expect(panel).to_contain_text("1 more question is queued.")
     panel.get_by_role("button", name="Stop this run").click()
-    chimera = notebook.cells.nth(4)
+    chimera = notebook.cells.nth(3)
     expect(chimera).to_contain_text("Stopped by you")
     expect(chimera).to_contain_text("Cells queued after this one were not run.")
     notebook.page.wait_for_function(
-        "() => window.jupyterapp.shell.currentWidget.content.widgets[5].model.executionState === 'idle'"
+        "() => window.jupyterapp.shell.currentWidget.content.widgets[4].model.executionState === 'idle'"
     )
     gates[1].set()
-    assert len(shared_model.requests) == 3
-    assert notebook.states() == ["", "", *PENDING, "", ""]
-    shared_model.script(code("2 + 1"), "no figures")
-    notebook.run_cell(5)  # it can be asked again
-    notebook.wait_for_states(["", "", *PENDING, "", "", *PENDING])
+    assert len(shared_model.requests) == 2
+    assert notebook.states() == ["", "", "pending", "", ""]
+    shared_model.script(code("2 + 1"))
+    notebook.run_cell(4)  # it can be asked again
+    notebook.wait_for_states(["", "", "pending", "", "", "pending"])
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
@@ -120,10 +119,10 @@ def test_a_killed_kernel_leaves_a_run_that_was_interrupted_and_the_restarted_one
     expect(panel.get_by_role("option").filter(has_text="pelican")).to_contain_text("interrupted")
     panel.get_by_role("tab", name="Now").click()
     notebook.wait_for_idle()
-    shared_model.script(code("sum([1, 2, 4])"), "no figures")
+    shared_model.script(code("sum([1, 2, 4])"))
     notebook.run_cell(0)
     notebook.run_cell(2)
-    notebook.wait_for_states(["", "", "", *PENDING])
+    notebook.wait_for_states(["", "", "", "pending"])
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
@@ -144,11 +143,11 @@ def test_cells_arrive_once_when_all_was_lost_that_the_kernel_said_while_the_line
     wait_for_file(given_up)
     assert notebook.states() == ["", "", ""]
     notebook.call("panel.sessionContext.session.kernel._ws.close()")
-    notebook.wait_for_states(["", "", *PENDING, ""])  # Lab itself tries again, after up to 30 s
+    notebook.wait_for_states(["", "", "pending", ""])  # Lab itself tries again, after up to 30 s
     run = notebook.open_panel().get_by_role("article", name="Run")
     expect(run).to_contain_text("A selkie?")
     expect(run.get_by_role("button", name="Stop")).to_have_count(0)
-    assert len(notebook.saved().cells) == 5
+    assert len(notebook.saved().cells) == 4
 
 
 @pytest.mark.long("another situation of what a test beside it proves")
@@ -168,6 +167,6 @@ def test_one_notebook_waits_for_a_decision_while_another_one_is_in_front(
             expect(card).to_have_count(1)
             expect(card).to_contain_text(own)
             card.get_by_role("button", name="Approve").click()
-            notebook.wait_for_states(["", "", *PENDING])
+            notebook.wait_for_states(["", "", "pending"])
     finally:
         shared_model.choose = None

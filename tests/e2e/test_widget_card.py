@@ -30,7 +30,7 @@ def test_without_the_panel_code_is_edited_and_approved_in_a_card_while_the_cell_
     quiet_console.tolerated.append(
         "Exception opening new comm"
     )  # Lab: nobody here knows what the panel would be told
-    shared_model.script(code("df['n'].sum()"), "no figures")
+    shared_model.script(code("df['n'].sum()"))
     notebook = open_notebook([LOAD, "%%agent --approve ask\nsum?"])
     assert not notebook.page.evaluate("() => window.jupyterapp.commands.hasCommand('jupyter-codeagent:open')")
     notebook.run_all()
