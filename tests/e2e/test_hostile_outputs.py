@@ -259,7 +259,7 @@ def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServe
         expect(growing).to_contain_text(armed(TEXTS[0], 2300, listener.url))
         expect(growing).to_contain_text("That is")
         expect(notebook.cells.nth(4)).to_contain_text("the model is writing")
-        notebook.page.evaluate(TOUCH_ALL, f"{OUTPUTS}, .jp-CodeAgent-prose")
+        notebook.page.evaluate(TOUCH_ALL, ".jp-CodeAgent-prose")
         written.set()
         expect(notebook.cells.nth(4)).to_contain_text(QUOTED)
         expect(panel.locator(".jp-CodeAgent-problem").filter(has_text=QUOTED)).to_be_visible()
