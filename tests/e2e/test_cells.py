@@ -15,6 +15,8 @@ from nbformat import NotebookNode
 from notebook_page import NotebookPage, OpenNotebook
 from playwright.sync_api import Locator, expect
 
+pytestmark = pytest.mark.browser
+
 LOAD = (
     "%load_ext jupyter_codeagent\nimport pandas as pd\n"
     "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4], 'dep delay': [7, 8, 9]})"
@@ -136,7 +138,6 @@ def completed(notebook: NotebookPage, index: int, typed: str, offer: str, expect
     assert source_of(notebook, index) == expected
 
 
-@pytest.mark.browser
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_fix_with_agent_on_an_older_failure_explain_and_continue_on_its_result_with_names_completed(
     open_notebook: OpenNotebook, shared_model: ModelServer

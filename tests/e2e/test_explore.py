@@ -44,6 +44,7 @@ def test_findings_of_a_table_are_decided_each_by_itself_and_the_two_cells_of_one
     notebook.command("notebook:move-cell-down")
     expect(notebook.cells.nth(2)).to_contain_text("shop has 600 rows and 2 columns.")
     expect(bars).to_have_count(2)
+    expect(bars.first).to_contain_text("Pending: code and text")
     expect(cards).to_have_count(2)
     expect(cards.last).to_contain_text("explore shop: sales is highest for region south")
     expect(cards.last.locator(".jp-CodeAgent-answer")).to_contain_text("sales is highest for region south")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from lab_server import Lab
 from notebook_page import OpenNotebook
 from playwright.sync_api import expect
 from run_examples import example_run
 
 from jupyter_codeagent.history import HistoryStore
+
+pytestmark = pytest.mark.browser
 
 NOTEBOOK = "history_story.ipynb"
 RUNS = 400
