@@ -276,7 +276,7 @@ def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
     assert "city str" in kernel.run("%agent context").text
     assert "sum by city" in kernel.run("%agent history 5").text
     assert "0 of 0 runs" in kernel.run("%agent history nothingofthekind").text
-    assert "Oslo    5" in kernel.run("%agent show").text
+    assert "df.groupby('city')['n'].sum()" in kernel.run("%agent show").text
     assert "accepted" in kernel.run("%agent accept").text
     assert "Nothing is running" in kernel.run("%agent stop").text
     offered = kernel.run("%agent models").text

@@ -378,16 +378,17 @@ def describe_values(text: str) -> None:
     masked(text[:8000], ())
 
 
+A_MINUTE = pytest.mark.rare("a minute of processor time; that its functions take linear time is proved above")
+
+
 @pytest.mark.parametrize(
     ("read", "chars"),
     [
         (read_reply, MAX_REPLY_CHARS),
         (watch_reply, SHORT_REPLY_CHARS),
         (correct_code, MAX_CODE_CHARS),
-        pytest.param(explain_error, MAX_EVALUE, marks=pytest.mark.rare("a minute; its functions take linear time")),
-        pytest.param(
-            show_outputs, MAX_OUTPUT_CHARS, marks=pytest.mark.rare("a minute; its functions take linear time")
-        ),
+        pytest.param(explain_error, MAX_EVALUE, marks=A_MINUTE),
+        pytest.param(show_outputs, MAX_OUTPUT_CHARS, marks=A_MINUTE),
         (describe_values, MAX_VALUE_CHARS),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -376,7 +376,7 @@ SOUND = {
     "lines.filter(pl.col('v') == 3)": "nulls_filtered",
     "mails = pd.DataFrame({'k': list('aab'), 'mail': ['x@y', 'x@y', 'z@y']})\n"
     "mails.groupby('k').mail.nunique()": "case_variants",
-    "pl.DataFrame({'t': ['1', '2.5']}).with_columns(n=pl.col('t').cast(pl.Float64, strict=False))": "became_missing",
+    "pl.DataFrame({'t': ['1', '2']}).with_columns(n=pl.col('t').cast(pl.Int8, strict=False))": "became_missing",
     "months = pd.Series(['03', '12', '07'], name='m')\nmonths.sort_values(), months.max(), months[months > '06']": (
         "numbers_as_text"
     ),
