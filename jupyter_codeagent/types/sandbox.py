@@ -35,7 +35,7 @@ class SandboxPolicy:
     memory_bytes: int = 2 << 30
     wall_s: float = 120.0
     """Seconds for one execution; then it is interrupted, and killed after `grace_s`."""
-    grace_s: float = 2.0
+    grace_s: float = 5.0
     processors: float = 4.0
     """CPU time of one execution, as a multiple of its time limit; then it is interrupted, and killed after
     `grace_s`."""
