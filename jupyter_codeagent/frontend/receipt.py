@@ -231,8 +231,9 @@ def _sent_text(run: AgentRun) -> str:
 
 def _call_text(call: ModelCall, before: ModelCall | None) -> str:
     """Return a line on a request; `before` is the latest request for a program, which most others extend."""
+    purpose = PURPOSES.get(call.purpose, call.purpose)  # a record of an older version may have others
     if not call.sent:
-        return f"{PURPOSES[call.purpose]}: not sent: no connection"
+        return f"{purpose}: not sent: no connection"
     kinds = [IN_DETAIL[kind] for kind in call.kinds]
     if call.purpose == "program":
         kinds.insert(0, "the question")
@@ -240,7 +241,7 @@ def _call_text(call: ModelCall, before: ModelCall | None) -> str:
             more = [IN_DETAIL[kind] for kind in call.kinds if kind not in before.kinds]
             kinds = ["the same", *(f"and {kind}" for kind in more)]
     tokens = f" ({tokens_text(call.usage)})" if call.usage.calls else ""
-    return f"{PURPOSES[call.purpose]}: {', '.join(kinds)}{tokens}"
+    return f"{purpose}: {', '.join(kinds)}{tokens}"
 
 
 def verdict_line(run: AgentRun) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
 from run_examples import example_run
@@ -123,6 +123,11 @@ def test_each_request_stands_in_the_details_with_what_it_held_beyond_the_one_bef
         "for a program: the same, and the error of the code (300 tokens in, 0 out)\n"
         "by ask_model: the texts that ask_model was given"
     ) in shown
+
+
+def test_a_request_of_an_older_version_is_told_by_the_name_of_its_purpose() -> None:
+    old = replace(ASKED, purpose=cast("ModelCallPurpose", "sentence"))
+    assert "sentence: names and types of variables" in details(replace(RUN, model_calls=(ASKED, old)))
 
 
 def test_every_kind_and_purpose_has_words() -> None:
