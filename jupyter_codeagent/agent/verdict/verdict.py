@@ -154,7 +154,7 @@ def _is_left_missing(one: Operation, signals: Signals, *, is_filled: bool) -> bo
             after.name in ADDS and any(fact.kind == "skipped" for fact in after.facts) for after in later
         )
     is_replaced = one.name == "replace" and _MISSING_WORD.search(one.detail) is not None
-    is_made = one.name == "with_columns" and _MADE_MISSING.search(signals.code) is not None
+    is_made = _MADE_MISSING.search(one.detail) is not None and "strict=False" not in one.detail
     return one.name in INTENDED or is_replaced or is_made or (one.name in FILLED_LATER and is_filled)
 
 

@@ -201,9 +201,13 @@ def test_values_that_a_program_replaces_by_missing_ones_are_no_reason() -> None:
     ("value", "level"), [("None", "checked"), ("pl.lit(None)", "checked"), ("pl.col('age') - 100", "look")]
 )
 def test_values_that_a_polars_program_makes_missing_are_no_reason(value: str, level: str) -> None:
-    code = f"df.with_columns(pl.when(pl.col('age') == 999).then({value}).otherwise(pl.col('age')).alias('age'))"
-    one = operation(fact("became_missing"), kind="columns", name="with_columns")
-    assert judge(Signals(operations=(one,), code=code), PROMPT).level == level
+    detail = f"pl.when(pl.col('age') == 999).then({value}).otherwise(pl.col('age')).alias('age')"
+    one = replace(operation(fact("became_missing"), kind="columns", name="with_columns"), detail=detail)
+    assert judge(Signals(operations=(one,)), PROMPT).level == level
+    other = operation(fact("became_missing"), kind="columns", name="with_columns")
+    cast = replace(one, detail=f"{detail}, pl.col('fee').cast(pl.Int64, strict=False)")
+    assert judge(Signals(operations=(one, other)), PROMPT).level == "look", "what another call has lost counts"
+    assert judge(Signals(operations=(cast,)), PROMPT).level == "look"
 
 
 def test_rows_left_out_for_missing_values_are_counted_in_the_reason() -> None:
