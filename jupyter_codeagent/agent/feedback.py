@@ -43,7 +43,7 @@ async def with_feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> tu
     feedback = await _feedback(run, step, deps)
     if hidden := hidden_columns_hint(step, deps.hidden_columns):
         feedback = join("\n", (tagged(hidden, "names"), feedback))
-    return next_messages(step.messages, reply_of(step) if step.code else step.reply, feedback)
+    return next_messages(step.messages, _reply_of(step) if step.code else step.reply, feedback)
 
 
 async def next_hint(run: AgentRun, messages: Sequence[Message], deps: LoopDependencies) -> TaggedText:
@@ -145,7 +145,7 @@ def hidden_columns_hint(step: Step, hidden_columns: Mapping[str, frozenset[str]]
     return hidden_hint(error, hidden_columns) if error is not None else ""
 
 
-def reply_of(step: Step) -> TaggedText:
+def _reply_of(step: Step) -> TaggedText:
     """Return the step's reply as the next messages contain it, tagged where a person has edited its code."""
     written = as_written(step.reply, written_code(step))
     edited = step.decision is not None and step.decision.edited

@@ -200,14 +200,21 @@ def _with_columns(call: Call) -> Operation | None:
     for label in before.columns:
         if label in after.columns and before[label].dtype != after[label].dtype:
             one.add("retyped", 1, label=f"{label} {before[label].dtype} → {after[label].dtype}")
-        if label in after.columns and (count := after[label].null_count() - before[label].null_count()) > 0:
-            one.add("became_missing", count, len(before) - before[label].null_count(), label)
+        if label in after.columns:
+            _add_became_missing(one, before[label], after[label])
     for name, root in _converted_into(call) if "strict=False" in call.site.detail else ():
         if name in added and root in before.columns:
-            lost = after[name].null_count() - before[root].null_count()
-            if lost > 0:
-                one.add("became_missing", lost, len(before) - before[root].null_count(), root)
+            _add_became_missing(one, before[root], after[name])
     return one if one.facts else None
+
+
+def _add_became_missing(one: Operation, column: Any, result: Any) -> bool:
+    """Add how many values of a column are missing in what it became; return whether any is."""
+    missing = int(column.null_count())
+    count = int(result.null_count()) - missing
+    if count > 0:
+        one.add("became_missing", count, len(column) - missing, column.name)
+    return count > 0
 
 
 def _converted_into(call: Call) -> list[tuple[str, str]]:
@@ -233,8 +240,7 @@ def _convert(call: Call) -> Operation | None:
     if not isinstance(column, pl.Series) or not isinstance(result, pl.Series) or len(column) != len(result):
         return None
     one = call.operation("convert")
-    if (count := result.null_count() - column.null_count()) > 0:
-        one.add("became_missing", count, len(column) - column.null_count(), column.name)
+    if _add_became_missing(one, column, result):
         became = column.filter(result.is_null() & column.is_not_null()).head(5)
         one.show("values that became missing", [column.name], [[repr(value)] for value in became])
     return one if one.facts else None
