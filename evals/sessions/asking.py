@@ -46,15 +46,18 @@ def ask_sessions(sessions: Sequence[Session], notebook: Notebook, results: Sessi
 
 
 def ask_alone(sessions: Sequence[Session], notebook: Notebook, results: SessionResults, tell: Tell) -> None:
-    """Ask late turns that use no earlier result as the first of a conversation, of the tables as they are then."""
+    """Ask late turns as the first of a conversation, of the tables as they are then.
+
+    The earlier results that a turn uses are right there, and the user's own variables.
+    """
     known = {(found.session, found.turn) for found in results.read() if found.alone}
     for session in sessions:
         for turn in session.turns:
-            if not turn.is_late or turn.uses or (session.id, turn.number) in known:
+            if not turn.is_late or (session.id, turn.number) in known:
                 continue
             notebook.begin(session.task)
-            for update in session.state(session.updates_before(turn.number), ()):
-                notebook.run_user_code(update)
+            for code in session.state(session.updates_before(turn.number), turn.uses):
+                notebook.run_user_code(code)
             _keep(_asked(session, turn, notebook.ask(turn.turn.question), alone=True), results, tell)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,8 +84,20 @@ def counts(found: Sequence[AskedTurn]) -> Iterator[str]:
     for name, belongs in PARTS.items():
         yield f"{name}: {tally([one for one in asked if belongs(one)])}"
     if alone := [one for one in found if one.alone]:
-        yield f"the same, asked first in a conversation of their own: {tally(alone)}"
+        yield from _compared(alone, {(one.session, one.turn): one.result.right for one in asked})
     first, late = (tally([one for one in asked if PARTS[name](one)]) for name in ("first turns", "turns 8 to 10"))
     if first.found and late.of:
         ratio = (late.found / late.of) / (first.found / first.of)
         yield f"turns 8 to 10 are right {ratio:.2f} times as often as first turns"
+
+
+def _compared(alone: Sequence[AskedTurn], in_place: Mapping[tuple[str, int], bool]) -> Iterator[str]:
+    """The late turns without their conversation, and which of them are right with it."""
+    yield f"late turns, asked first in a conversation of their own: {tally(alone)}"
+    both = [
+        (one.result.right, in_place[one.session, one.turn]) for one in alone if (one.session, one.turn) in in_place
+    ]
+    yield (
+        f"of {len(both)} asked both ways: right only in their place {both.count((False, True))}, "
+        f"only alone {both.count((True, False))}, both ways {both.count((True, True))}"
+    )

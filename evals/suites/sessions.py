@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument(
         "--alone",
         action="store_true",
-        help="ask the late turns that use no earlier result as first questions, to compare",
+        help="ask the late turns as first questions, with what they use as variables of the user's",
     )
     parser.add_argument("--model", default="", help="embedded:NAME instead of the embedded model of the settings")
     options = parser.parse_args()

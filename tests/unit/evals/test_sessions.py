@@ -230,17 +230,31 @@ def test_a_turn_without_a_result_is_wrong_and_is_no_place_to_go_on_from(kept: Se
     assert [cell for kind, cell in notebook.cells if kind == "ask"][6] == "--from run-3"
 
 
-def test_late_turns_that_use_no_result_are_asked_alone_of_the_tables_of_then(kept: SessionResults) -> None:
+def test_late_turns_are_asked_alone_with_the_results_they_use_as_variables_of_the_user(
+    kept: SessionResults,
+) -> None:
     session, notebook = SESSIONS[0], ScriptedNotebook()
-    alone = [turn for turn in session.turns if turn.is_late and not turn.uses]
-    assert alone
+    late = [turn for turn in session.turns if turn.is_late]
     ask_alone([session], notebook, kept, ignored)
-    assert [asked.turn for asked in kept.read()] == [turn.number for turn in alone]
-    updates = session.updates_before(alone[0].number)
-    assert [kind for kind, _ in notebook.cells][: 2 + len(updates)] == ["begin", *["user"] * len(updates), "ask"]
+    assert [asked.turn for asked in kept.read()] == [turn.number for turn in late]
+    assert late[0].uses
+    state = list(session.state(session.updates_before(late[0].number), late[0].uses))
+    assert notebook.cells[1 : 1 + len(state)] == [("user", code) for code in state]
+    assert notebook.cells[1 + len(state)][0] == "ask"
     before = len(notebook.cells)
     ask_alone([session], notebook, kept, ignored)
     assert len(notebook.cells) == before
+
+
+def test_late_turns_in_their_place_and_alone_are_compared(kept: SessionResults) -> None:
+    ask_sessions([SESSIONS[0]], ScriptedNotebook(), kept, ignored)
+    ask_alone([SESSIONS[0]], ScriptedNotebook(), kept, ignored)
+    rights = {(8, False), (8, True), (9, True)}
+    found = [
+        replace(asked, result=replace(asked.result, right=(asked.turn, asked.alone) in rights))
+        for asked in kept.read()
+    ]
+    assert "of 3 asked both ways: right only in their place 0, only alone 1, both ways 1" in list(counts(found))
 
 
 def test_right_turns_are_counted_by_their_place_with_intervals(kept: SessionResults) -> None:
