@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -347,8 +347,8 @@ def _pivot(call: Call, _: Any) -> Operation | None:
         return one
     one = call.operation("group")
     one.rows = (len(frame), len(result))
-    keys = [key for key in (*_list(call.get("index")), *_list(call.get("columns"))) if key in frame.columns]
-    values = [value for value in _list(call.get("values", 0)) if value in frame.columns]
+    keys = _labels_in(frame, (*_list(call.get("index")), *_list(call.get("columns"))))
+    values = _labels_in(frame, _list(call.get("values", 0)))
     one.detail = ", ".join(map(str, values))
     one.add("groups", len(result), label=", ".join(map(str, keys)))
     _add_key_variants(one, result, tuple(map(str, keys)))
@@ -365,6 +365,11 @@ def _pivot(call: Call, _: Any) -> Operation | None:
         if len(sizes) > 1 and sizes.min() != sizes.max():
             call.origin = replace(call.origin, uneven_means=len(sizes))
     return one
+
+
+def _labels_in(frame: Any, asked: Iterable[Any]) -> list[Any]:
+    """Return what are labels of the frame; a key may also be a column of values that was computed."""
+    return [label for label in asked if isinstance(label, Hashable) and label in frame.columns]
 
 
 def _list(value: Any) -> list[Any]:
