@@ -169,6 +169,10 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
         f"{fact.label} in {_count(fact.count, 'row')}, far from its other values: probably a code for a missing one"
     ),
     "mixed_units": lambda fact: f"mixed units in {fact.label}",
+    "unordered": lambda fact: (
+        f"the rows are not in the order of {fact.label}, which goes back {_count(fact.count, 'time')}"
+    ),
+    "over_borders": lambda fact: f"goes on from one {fact.label} to the next in {_count(fact.count, 'place')}",
 }
 """A text for each kind of fact that is told."""
 FOR_THE_VERDICT: frozenset[FactKind] = frozenset(

@@ -88,6 +88,8 @@ FactKind = Literal[
     "counted_yes",
     "keyless",
     "missing_codes",
+    "unordered",
+    "over_borders",
 ]
 
 

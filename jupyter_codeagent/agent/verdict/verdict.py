@@ -39,6 +39,8 @@ DOUBTFUL: tuple[FactKind, ...] = (
     "excel_days",
     "unjoined_nulls",
     "missing_codes",
+    "unordered",
+    "over_borders",
 )
 """Facts that make a result wrong as a rule; of several the first is the reason."""
 LOOK: tuple[FactKind, ...] = (

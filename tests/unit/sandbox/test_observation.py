@@ -37,6 +37,10 @@ trees = pd.DataFrame({
 loans = pd.DataFrame({"lent": pd.to_datetime(["2024-05-01"] * 6), "back": pd.to_datetime(["2024-06-01"] * 6)})
 loans.loc[3:4, "back"] = pd.Timestamp("9999-12-31")
 plain = pd.DataFrame({"k": ["a", "b", "a"], "v": [1, 2, 3]})
+readings = pd.DataFrame({
+    "meter": ["a", "b", "a", "b"], "at": pd.to_datetime(["2024-05-02", "2024-05-02", "2024-05-01", "2024-05-03"]),
+    "kwh": [7, 2, 5, 4], "street": ["Elm", "Oak", "Elm", "Oak"],
+})
 lines = pl.DataFrame({"k": ["a", "b", None, "a"], "v": [1, None, 3, 4]})
 other = pl.DataFrame({"k": ["a", "c"], "w": [5, 6]})
 """
@@ -137,6 +141,10 @@ COUNTED: dict[str, list[str]] = {
         "count of city: 5 rows; a join repeated city in 2 rows",
     ],
     "orders.pivot_table(index='customer', values='amount', aggfunc='sum')": [
+        "pivot_table of amount by customer: 6 rows → 4; 1 row without customer left out; "
+        "1 missing value of amount skipped"
+    ],
+    "orders.pivot_table(index=orders['day'].str[:2], columns='customer', values='amount')": [
         "pivot_table of amount by customer: 6 rows → 4; 1 row without customer left out; "
         "1 missing value of amount skipped"
     ],
@@ -346,6 +354,18 @@ FLAWS: dict[str, tuple[str, str]] = {
         "duplicate_rows",
         "",
     ),
+    "readings.kwh.diff()": ("unordered", "at"),
+    "readings.assign(at=readings['at'].dt.strftime('%Y-%m-%d')).kwh.cumsum()": ("unordered", "at"),
+    "readings.set_index('at').kwh.rolling(2).mean()": ("unordered", "at"),
+    "readings.groupby('meter').kwh.shift()": ("unordered", "at"),
+    "readings.groupby('meter').kwh.last()": ("unordered", "at"),
+    "readings.groupby('meter').agg(now=('kwh', 'last'), most=('kwh', 'max'))": ("unordered", "at"),
+    "readings.groupby('meter').agg({'kwh': 'first'})": ("unordered", "at"),
+    "readings.groupby('meter').tail(1)": ("unordered", "at"),
+    "readings.sort_values(['meter', 'at']).kwh.diff()": ("over_borders", "meter"),
+    "pl.from_pandas(readings).with_columns(pl.col('kwh').diff())": ("unordered", "at"),
+    "pl.from_pandas(readings).with_columns(pl.col('kwh').shift().over('meter'))": ("unordered", "at"),
+    "pl.from_pandas(readings).sort('meter', 'at').with_columns(pl.col('kwh').cum_sum())": ("over_borders", "meter"),
 }
 """Programs with what makes a result doubtful: the kind of the fact, and its label."""
 SOUND = {
@@ -382,6 +402,20 @@ SOUND = {
     ),
     "pl.DataFrame({'m': ['03', '12']}).filter(pl.col('m') > '06').sort('m')": "numbers_as_text",
     "pd.Series([4, 5, 6], index=['01', '02', '10']).cumsum()": "numbers_as_text",
+    "readings.sort_values('at').kwh.diff()": "unordered",
+    "readings.sort_values('kwh', ascending=False).kwh.cumsum()": "unordered",
+    "readings.iloc[[2, 0, 3]].kwh.diff()": "unordered",
+    "readings.iloc[[3, 0, 2]].kwh.diff()": "unordered",
+    "readings[readings.meter == 'b'].groupby('meter').kwh.last()": "unordered",
+    "readings.groupby('meter').street.first()": "unordered",
+    "readings.groupby('meter').agg({'kwh': 'max'})": "unordered",
+    "readings.drop(columns='at').kwh.diff()": "unordered",
+    "readings.head(2).kwh.diff()": "unordered",
+    "s = readings.sort_values(['meter', 'at'])\ns.groupby('meter').kwh.diff()": "over_borders",
+    "s = readings.sort_values(['meter', 'at'])\ns.meter != s.meter.shift()": "over_borders",
+    "pl.from_pandas(readings).sort('at').with_columns(pl.col('kwh').diff())": "unordered",
+    "pl.from_pandas(readings).with_columns(pl.col('kwh').sort_by('at').diff())": "unordered",
+    "pl.from_pandas(readings).sort('meter', 'at').with_columns(pl.col('kwh').diff().over('meter'))": "over_borders",
 }
 """Programs that are right, and the kind of fact that they must not have."""
 

@@ -186,6 +186,20 @@ class Call:
             self.origin = replace(self.origin, part=cut, part_rows=(kept, rows))
 
 
+Fact = tuple[str, int, int, str]
+"""Kind, count, out of how many, label."""
+
+
+def with_facts(call: Call, one: Operation | None, facts: Iterable[Fact]) -> Operation | None:
+    """Return the operation with these facts; one of its own where the call is none without them."""
+    if facts and one is None:
+        one = call.operation("convert")
+    if one is not None:
+        for fact in facts:
+            one.add(*fact)
+    return one
+
+
 def add_repeats(
     one: Operation, origin: Origin, used: Collection[str], keys: Collection[str], *, counts_rows: bool
 ) -> None:

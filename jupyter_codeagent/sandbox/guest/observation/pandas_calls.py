@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from . import comparisons, pandas_aggregates, pandas_joins, pandas_rows, pandas_values
-from .call import Call, Operation, Origin
+from . import comparisons, pandas_aggregates, pandas_joins, pandas_order, pandas_rows, pandas_values
+from .call import Call, Operation, Origin, with_facts
 from .hooks import ARITHMETIC, ATTRIBUTE, STORE, SUBSCRIPT
 from .pandas_columns import is_grouping, label_of
 
 Observe = Callable[[Call, Any], "Operation | None"]
+MAX_KEPT_CELLS = 1_000_000
 
 
 def observe(call: Call, origin_of: Any) -> Operation | None:
@@ -27,10 +29,11 @@ def observe(call: Call, origin_of: Any) -> Operation | None:
         return None
     if name == ARITHMETIC:
         return _computed_of_columns(call, origin_of)
+    in_order = pandas_order.order_facts(call) if call.site.all_known else []
     if call.site.all_known and (handler := HANDLERS.get(name)) is not None:
-        return handler(call, origin_of)
+        return with_facts(call, handler(call, origin_of), in_order)
     _keep_rows(call)
-    return None
+    return with_facts(call, None, in_order)
 
 
 def _keep_rows(call: Call) -> None:
@@ -175,9 +178,14 @@ def _stored(call: Call, origin_of: Any) -> Operation | None:
 
 
 def _of_column(origin: Origin, frame: Any) -> Origin:
-    import weakref
+    """Return the origin of a column: its frame, which a chain such as ``df.sort_values("day").price`` soon drops.
 
-    return replace(origin, frame=weakref.ref(frame))
+    A small one is kept as long as its column. Before pandas 3 that could cause a warning about chained assignment.
+    """
+    import pandas as pd
+
+    is_kept = frame.size <= MAX_KEPT_CELLS and int(pd.__version__.partition(".")[0]) > 2
+    return replace(origin, frame=(lambda: frame) if is_kept else weakref.ref(frame))
 
 
 def _computed(call: Call, _: Any) -> Operation | None:

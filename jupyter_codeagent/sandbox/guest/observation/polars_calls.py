@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from . import polars_aggregates, polars_joins
-from .call import Call, Operation, Origin
+from . import polars_aggregates, polars_joins, polars_order
+from .call import Call, Operation, Origin, with_facts
 from .keys import near_misses
 from .polars_columns import add_numbers_as_text, value_counts
 from .table_checks import CELL_NS
@@ -45,7 +45,7 @@ def observe(call: Call, origin_of: Any) -> Operation | None:
         return None
     if handler is None or type(call.receiver).__name__ in ("Expr", "LazyGroupBy"):
         return None
-    return handler(call)
+    return with_facts(call, handler(call), polars_order.order_facts(call))
 
 
 def _filter(call: Call) -> Operation | None:
