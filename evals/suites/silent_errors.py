@@ -13,15 +13,18 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from jupyter_codeagent.agent.verdict.signals import Signals
+from jupyter_codeagent.agent.verdict.unheeded import unheeded
 from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.sandbox.guest.observation.observer import Observer
 from jupyter_codeagent.sandbox.guest_reports import read_after_cell_report
 from jupyter_codeagent.types.run import Verdict
+from jupyter_codeagent.types.variables import LiveNames
 
 FOLDER = Path(__file__).parent.parent / "silent_errors"
 
@@ -34,6 +37,7 @@ class Pair:
     kind: str
     question: str
     setup: str
+    frames: tuple[str, ...]
     wrong: str
     right: str
 
@@ -57,13 +61,13 @@ class Judged:
 
 def read_pairs(batch: str) -> list[Pair]:
     """Return the pairs of one batch: ``development`` or ``held_back``."""
-    text = {"setup", "wrong", "right"}
-    return [
-        Pair(**{
-            name: "\n".join(found[name]) if name in text else found[name] for name in Pair.__dataclass_fields__
-        })
-        for found in json.loads((FOLDER / f"{batch}.json").read_text("utf-8"))
-    ]  # fmt: skip
+    return [_pair(found) for found in json.loads((FOLDER / f"{batch}.json").read_text("utf-8"))]
+
+
+def _pair(found: dict[str, Any]) -> Pair:
+    programs = {name: "\n".join(found[name]) for name in ("setup", "wrong", "right")}
+    told = {name: found[name] for name in ("name", "kind", "question")}
+    return Pair(**told, **programs, frames=tuple(found["frames"]))
 
 
 def judge_pairs(pairs: list[Pair]) -> Iterator[Judged]:
@@ -82,6 +86,7 @@ def _verdict(shell: InteractiveShell, pair: Pair, program: str) -> Verdict:
     with capture_output(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _run(shell, pair, pair.setup)
+        live = _live_names(shell, pair)
         observer = Observer(shell)  # only now: the frames are the user's
         _run(shell, pair, program)
     observer.close()
@@ -90,8 +95,15 @@ def _verdict(shell: InteractiveShell, pair: Pair, program: str) -> Verdict:
         operations=report.operations,
         not_observed=report.not_observed,
         code=program,
+        unheeded=tuple(unheeded(pair.question, program, live)),
     )
     return judge(signals, pair.question)
+
+
+def _live_names(shell: InteractiveShell, pair: Pair) -> LiveNames:
+    frames = {name: shell.user_ns[name] for name in pair.frames}
+    labels = frozenset(str(label) for frame in frames.values() for label in frame.columns)
+    return LiveNames(data={name: type(frame).__name__ for name, frame in frames.items()}, columns=labels)
 
 
 def _run(shell: InteractiveShell, pair: Pair, code: str) -> None:
@@ -125,7 +137,7 @@ def main() -> None:
     parser.add_argument("batch", nargs="?", default="development")
     parser.add_argument("--in-full", action="store_true", help="name what was judged wrongly; never of held_back")
     options = parser.parse_args()
-    print(silent_errors_table(options.batch, in_full=options.in_full and options.batch != "held_back"))
+    print(silent_errors_table(options.batch, in_full=options.in_full and not options.batch.startswith("held_back")))
 
 
 if __name__ == "__main__":

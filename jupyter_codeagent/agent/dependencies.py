@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from jupyter_codeagent.agent.prompt.context_window import ContextWindow
+from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.types.approvals import Decision, Proposal
@@ -64,8 +65,8 @@ class LoopDependencies:
     """The columns on which the user's tables join."""
     live: LiveNames = field(default_factory=LiveNames)
     """The user's variables, which code leaves as they are unless it is asked to change them."""
-    asked_before: str = ""
-    """The prompt before this one."""
+    turns: Sequence[Turn] = ()
+    """The earlier answers of the conversation."""
     window: ContextWindow | None = None
     """The model's context window; None where there is no limit."""
     replaces: tuple[Step, ...] = ()

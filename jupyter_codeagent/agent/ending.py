@@ -11,6 +11,7 @@ from jupyter_codeagent.agent.feedback import hidden_columns_hint
 from jupyter_codeagent.agent.prompt.hidden_columns import asked_hidden
 from jupyter_codeagent.agent.verdict.assumptions import find_assumptions
 from jupyter_codeagent.agent.verdict.signals import signals_of
+from jupyter_codeagent.agent.verdict.unheeded import unheeded
 from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.types.run import AgentRun, RunStatus, Step
 
@@ -19,10 +20,9 @@ def finish(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun:
     """End a run that has its result in `step`."""
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
-    run = replace(
-        with_result(run, step, hidden=_asked_hidden(run, deps)), written=step.written, notes=(*run.notes, *notes)
-    )
-    return end_run(run, "ok")
+    passed_over = tuple(unheeded(run.request.prompt, step.code, deps.live, deps.turns))
+    run = with_result(run, step, hidden=_asked_hidden(run, deps), passed_over=passed_over)
+    return end_run(replace(run, written=step.written, notes=(*run.notes, *notes)), "ok")
 
 
 def _asked_hidden(run: AgentRun, deps: LoopDependencies) -> str:
@@ -32,10 +32,11 @@ def _asked_hidden(run: AgentRun, deps: LoopDependencies) -> str:
     return next(filter(None, found), "")
 
 
-def with_result(run: AgentRun, step: Step, *, hidden: str = "") -> AgentRun:
+def with_result(run: AgentRun, step: Step, *, hidden: str = "", passed_over: tuple[str, ...] = ()) -> AgentRun:
     """Return the run with what its kept step displayed and did to the rows, and with the verdict on it.
 
-    `hidden`: the hidden columns that an earlier attempt asked for.
+    `hidden`: the hidden columns that an earlier attempt asked for. `passed_over`: what the question says and the
+    program does not heed.
     """
     assert step.result is not None
     run = replace(
@@ -46,7 +47,8 @@ def with_result(run: AgentRun, step: Step, *, hidden: str = "") -> AgentRun:
         not_observed=step.result.not_observed,
         assumptions=find_assumptions(step.result.operations, run.request.prompt),
     )
-    return replace(run, verdict=judge(replace(signals_of(run, step), hidden=hidden), run.request.prompt))
+    signals = replace(signals_of(run, step), hidden=hidden, unheeded=passed_over)
+    return replace(run, verdict=judge(signals, run.request.prompt))
 
 
 def end_run(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:

@@ -51,7 +51,7 @@ def program_of(
         defined=defined,
         functions=function_names(run),
         live=replace(deps.live, taken=deps.live.taken | (set(defined) - _made_by_attempts(run))),
-        asked_before=deps.asked_before,
+        asked_before=deps.turns[-1].prompt if deps.turns else "",
         joins=deps.joins,
         result=result,
         issue=issue,

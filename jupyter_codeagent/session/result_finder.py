@@ -188,7 +188,7 @@ class ResultFinder:
             text_columns=prepared.text_columns,
             joins=prepared.joins,
             live=prepared.live,
-            asked_before=prepared.turns[-1].prompt if prepared.turns else "",
+            turns=prepared.turns,
             window=prepared.window,
             replaces=self.refinements.refined_program(run),
         )

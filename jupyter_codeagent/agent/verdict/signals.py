@@ -22,6 +22,8 @@ class Signals:
     """The program."""
     hidden: str = ""
     """Hidden columns that an earlier attempt asked for: ``'rating' of orders``."""
+    unheeded: tuple[str, ...] = ()
+    """What the question says and the program does not heed, see `verdict/unheeded.py`."""
     warning: str = ""
     """What looked wrong about the result that was kept all the same."""
     replies: int = 1

@@ -213,7 +213,8 @@ def _names_column(code: str, label: str) -> bool:
 
 
 def _prompt_reasons(signals: Signals, prompt: str) -> Iterator[str]:
-    """Yield what the prompt says of the rows and no step of the program heeds."""
+    """Yield what the prompt says and the program does not heed, or no step of it."""
+    yield from signals.unheeded
     picks = _PICKS.search(signals.code) is not None
     removed = [one for one in signals.operations if one.kind == "deduplicate" and one.rows is not None]
     if asked_rows.asks_once(prompt) and signals.operations:
