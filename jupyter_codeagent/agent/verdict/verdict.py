@@ -45,7 +45,6 @@ DOUBTFUL: tuple[FactKind, ...] = (
 """Facts that make a result wrong as a rule; of several the first is the reason."""
 LOOK: tuple[FactKind, ...] = (
     "missing_keys",
-    "missing",
     "lost_left",
     "became_missing",
     "counted_no",
@@ -93,7 +92,6 @@ _MADE_MISSING = re.compile(r"\b(?:then|otherwise)\(\s*(?:pl\.lit\(\s*)?None\b")
 _MISSING_WORD = re.compile(r"\b(?:nan|NaN|NA|NaT|None)\b")
 OF_MISSING: tuple[FactKind, ...] = (
     "missing_keys",
-    "missing",
     "counted_no",
     "counted_yes",
     "keyless",
@@ -174,7 +172,6 @@ ASKED: dict[FactKind, Callable[[OperationFact, str], bool]] = {
     "repeated_ids": lambda fact, prompt: not asked_rows.counts(fact.label, prompt),
     "several_rows": lambda fact, prompt: not asked_rows.averages(fact.label, prompt),
     "missing_keys": lambda _, prompt: asked_rows.asks_without_missing(prompt),
-    "missing": lambda _, prompt: asked_rows.asks_without_missing(prompt),
     "keyless": lambda _, prompt: asked_rows.asks_without_missing(prompt),
     "part_of_rows": lambda fact, prompt: asked_rows.asks_for_part(fact.count, prompt),
     "part_of_top": lambda _, prompt: not asked_rows.asks_for_whole(prompt),
@@ -299,9 +296,6 @@ def _first_of(facts: Sequence[tuple[Operation, OperationFact]]) -> str:
 
 
 def _reason(one: Operation, fact: OperationFact) -> str:
-    if fact.kind == "missing" and one.rows is not None:
-        before, after = one.rows
-        return f"{before - after:,} of {before:,} rows left out for missing values (line {one.line})"
     return f"{fact_text(fact)} (line {one.line})"
 
 
@@ -309,4 +303,14 @@ def _what_was_looked_at(signals: Signals) -> str:
     steps = len(signals.operations)
     if not steps:
         return "no step of the code has rows to count"
-    return f"nothing lost, repeated or mixed up in {steps} observed step{'' if steps == 1 else 's'}"
+    observed = f"lost, repeated or mixed up in {steps} observed step{'' if steps == 1 else 's'}"
+    left_out = sum(before - after for before, after in map(_rows_for_missing, signals.operations))
+    if not left_out:
+        return f"nothing {observed}"
+    return f"{left_out:,} row{'' if left_out == 1 else 's'} left out for missing values, nothing else {observed}"
+
+
+def _rows_for_missing(one: Operation) -> tuple[int, int]:
+    """Return the rows before and after a step that leaves out what is missing; none of another step."""
+    is_of_missing = one.rows is not None and any(fact.kind == "missing" for fact in one.facts)
+    return one.rows if is_of_missing and one.rows is not None else (0, 0)

@@ -210,11 +210,19 @@ def test_values_that_a_polars_program_makes_missing_are_no_reason(value: str, le
     assert judge(Signals(operations=(cast,)), PROMPT).level == "look"
 
 
-def test_rows_left_out_for_missing_values_are_counted_in_the_reason() -> None:
+def test_rows_left_out_for_missing_values_are_said_and_are_no_reason_to_doubt() -> None:
     one = operation(fact("missing", 40, label="cabin"), kind="drop_missing", name="dropna", rows=(100, 55))
-    assert judge(Signals(operations=(one,)), PROMPT).reason == "45 of 100 rows left out for missing values (line 2)"
+    verdict = judge(Signals(operations=(one, operation())), PROMPT)
+    left_out = "45 rows left out for missing values, nothing else lost, repeated or mixed up in 2 observed steps"
+    assert (verdict.level, verdict.reason) == ("checked", left_out)
     most = operation(fact("dropped_for", 80, label="cabin"), kind="drop_missing", name="dropna", rows=(100, 10))
     assert judge(Signals(operations=(most,)), PROMPT).level == "doubtful"
+
+
+def test_what_the_question_says_and_the_program_passes_over_is_a_reason_to_look() -> None:
+    passed_over = ("the question names fare, and the code does not use it",)
+    verdict = judge(Signals(operations=(operation(),), unheeded=passed_over), PROMPT)
+    assert (verdict.level, verdict.reason) == ("look", passed_over[0])
 
 
 def test_a_choice_of_columns_does_nothing_with_the_units() -> None:
