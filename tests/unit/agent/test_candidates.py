@@ -150,7 +150,7 @@ def test_a_program_that_ran_before_votes_even_when_all_is_decided() -> None:
 
 
 def test_programs_that_came_at_once_are_not_attempts_one_after_the_other() -> None:
-    run = Case([code("print(1)"), code("print(2)"), code("print(1)")], {}).run()
+    run = Case([code("print(1)"), code("print(2)"), code("print(1)")], {}).run(prompt="n?")
     assert run.verdict is not None
     assert run.verdict.level == "checked"
 
