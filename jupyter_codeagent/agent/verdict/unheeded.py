@@ -61,7 +61,7 @@ FIGURES = (
 """Calls are found by parts of their names: ``median`` is in ``nanmedian`` and in ``agg({"price": "median"})``."""
 _EXAMPLE = re.compile(r"\b(?:such as|like|e\.g\.|for example|written|spel\w+|text|forms?)\b", re.IGNORECASE)
 """A sentence with such a word describes the data."""
-_QUOTED = re.compile(r"[`\"'][^`\"'\n]{1,40}[`\"']|\([^)]*\)|\bat (?:most|least)\b|\b(?:most|least) recent\b")
+_QUOTED = re.compile(r"[`\"'][^`\"'\n]{1,40}[`\"']|\([^()]{0,200}\)|\bat (?:most|least)\b|\b(?:most|least) recent\b")
 """Words that ask for no figure."""
 _IN_BACKTICKS = re.compile(r"`([^`\n]{1,40})`")
 _TIMES = frozenset({"date", "day", "hour", "month", "quarter", "time", "week", "year"})
