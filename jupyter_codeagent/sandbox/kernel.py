@@ -32,7 +32,9 @@ from jupyter_codeagent.types.sandbox import (
 )
 from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
-AFTER_CELL_TIMEOUT_S = 5.0
+AFTER_CELL_TIMEOUT_S = 20.0
+"""Limit for the report after a cell: on a busy machine five seconds were over before it came, and what the code had
+changed was not told."""
 NO_REPORT = "the sandbox gave no report"
 """Why operations are missing: a result that nobody has looked at must not count as checked."""
 ANSWER_BYTES = 1 << 20
