@@ -61,7 +61,9 @@ FIGURES = (
 """Calls are found by parts of their names: ``median`` is in ``nanmedian`` and in ``agg({"price": "median"})``."""
 _EXAMPLE = re.compile(r"\b(?:such as|like|e\.g\.|for example|written|spel\w+|text|forms?)\b", re.IGNORECASE)
 """A sentence with such a word describes the data."""
-_QUOTED = re.compile(r"[`\"'][^`\"'\n]{1,40}[`\"']|\([^()]{0,200}\)|\bat (?:most|least)\b|\b(?:most|least) recent\b")
+_QUOTED = re.compile(
+    r"[`\"'][^`\"'\n]{1,40}[`\"']|\([^()]{0,200}\)|\bat (?:most|least)\b|\b(?:most|least) recent\b"
+)
 """Words that ask for no figure."""
 _IN_BACKTICKS = re.compile(r"`([^`\n]{1,40})`")
 _TIMES = frozenset({"date", "day", "hour", "month", "quarter", "time", "week", "year"})
@@ -77,21 +79,35 @@ def unheeded(prompt: str, code: str, live: LiveNames, turns: Sequence[Turn] = ()
     if tree is None:
         return
     earlier = [known for turn in turns if (known := parse(turn.ran or turn.code)) is not None]
-    # Without comments: a model repeats the question in them.
-    written = " ".join(ast.unparse(known) for known in (tree, *earlier))
+    code_words = _words(tree)
+    written = " ".join((code_words, *map(_words, earlier)))
     told = " ".join(sentence for sentence in SENTENCE_END.split(prompt) if not _EXAMPLE.search(sentence))
     for figure in FIGURES:
         asked = figure.asked.search(_QUOTED.sub(" ", told))
         if asked is not None and figure.computed.search(written) is None:
             yield f'the question says "{asked[0]}", and the code computes nothing of the kind'
     for name in sorted(_named(told, live.data, "\n".join(turn.prompt for turn in turns))):
-        if not _has_word(ast.unparse(tree), name):
+        if not _has_word(code_words, name):
             yield f"the question names {name}, and the code does not use it"
     for label in sorted(label for label in live.columns if not _has_word(written, label)):
         if _is_by_name(told, label) and label not in live.data:
             yield f"the question names {label}, and the code does not use it"
-        elif _is_asked_for_each(told, label) and stemmed(label) not in stemmed(written):
+        elif _is_asked_for_each(stemmed(told), label) and stemmed(label) not in stemmed(written):
             yield f"the question asks for each {label}, and the code does not use that column"
+
+
+def _words(tree: ast.Module) -> str:
+    """Return the names and constants of a program, and its divisions: no comments, which repeat the question."""
+    words = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.keyword(arg=str(word)):
+                words.append(word)
+            case ast.Constant(value=value):
+                words.append(str(value))
+            case ast.Div():
+                words.append("/")
+    return " ".join(words)
 
 
 def _named(text: str, variables: Collection[str], earlier: str) -> Iterator[str]:
@@ -107,12 +123,12 @@ def _is_by_name(text: str, name: str) -> bool:
     return f"`{name}`" in text or f"({name})" in text or ("_" in name and _has_word(text, name))
 
 
-def _is_asked_for_each(text: str, label: str) -> bool:
+def _is_asked_for_each(stems: str, label: str) -> bool:
     stem = stemmed(label)
     if len(stem.strip()) < MIN_LABEL_CHARS or stem.strip() in _TIMES:
         return False
-    return re.search(rf" (?:per|each|every|by|which){re.escape(stem)}", stemmed(text)) is not None
+    return any(f" {word}{stem}" in stems for word in ("per", "each", "every", "by", "which"))
 
 
 def _has_word(text: str, word: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+    return word in text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None

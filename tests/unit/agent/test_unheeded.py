@@ -67,3 +67,12 @@ def test_what_an_earlier_answer_has_done_need_not_be_done_again() -> None:
     before = Turn(prompt="What is the median `fare`?", code="m = trips.fare.median()")
     assert list(unheeded("And double this median `fare`?", "m * 2", LIVE, [before])) == []
     assert list(unheeded("And double this median `fare`?", "m * 2", LIVE)) != []
+
+
+def test_a_very_wide_table_and_a_very_long_program_are_no_trouble() -> None:
+    wide = LiveNames(data={"wide": "DataFrame"}, columns=frozenset(f"gene {at}" for at in range(5000)))
+    question = "What is the total of `gene 7` and `gene 8`?"
+    assert list(unheeded(question, "wide['gene 7'].sum()", wide)) == [
+        "the question names gene 8, and the code does not use it"
+    ]
+    assert list(unheeded(question, " + ".join(["1"] * 20_000), wide)) == [], "too deep to be parsed"
