@@ -82,8 +82,9 @@ def unheeded(prompt: str, code: str, live: LiveNames, turns: Sequence[Turn] = ()
     code_words = _words(tree)
     written = " ".join((code_words, *map(_words, earlier)))
     told = " ".join(sentence for sentence in SENTENCE_END.split(prompt) if not _EXAMPLE.search(sentence))
+    bare, stems = _QUOTED.sub(" ", told), stemmed(told)
     for figure in FIGURES:
-        asked = figure.asked.search(_QUOTED.sub(" ", told))
+        asked = figure.asked.search(bare)
         if asked is not None and figure.computed.search(written) is None:
             yield f'the question says "{asked[0]}", and the code computes nothing of the kind'
     for name in sorted(_named(told, live.data, "\n".join(turn.prompt for turn in turns))):
@@ -92,7 +93,7 @@ def unheeded(prompt: str, code: str, live: LiveNames, turns: Sequence[Turn] = ()
     for label in sorted(label for label in live.columns if not _has_word(written, label)):
         if _is_by_name(told, label) and label not in live.data:
             yield f"the question names {label}, and the code does not use it"
-        elif _is_asked_for_each(stemmed(told), label) and stemmed(label) not in stemmed(written):
+        elif _is_asked_for_each(stems, label) and stemmed(label) not in stemmed(written):
             yield f"the question asks for each {label}, and the code does not use that column"
 
 
