@@ -190,6 +190,14 @@ Fact = tuple[str, int, int, str]
 """Kind, count, out of how many, label."""
 
 
+def unordered(steps_back: Mapping[str, int], rows: int) -> list[Fact]:
+    """Return that rows are in the order of none of their times, by how often each goes back; of the nearest one."""
+    if not steps_back or not all(steps_back.values()):
+        return []
+    label = min(steps_back, key=lambda found: steps_back[found])
+    return [("unordered", steps_back[label], rows - 1, label)]
+
+
 def with_facts(call: Call, one: Operation | None, facts: Iterable[Fact]) -> Operation | None:
     """Return the operation with these facts; one of its own where the call is none without them."""
     if facts and one is None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .call import Call, Fact
+from .call import Call, Fact, unordered
 from .pandas_columns import OBJECT_NS, PLAIN_NS, is_grouping, is_text, label_of
 
 RUNNING = frozenset(
@@ -45,10 +45,7 @@ def order_facts(call: Call) -> list[Fact]:
         if not (steps := _steps_back(times, groups)):
             return facts
         backward[label] = steps
-    if backward:
-        label = min(backward, key=lambda found: backward[found])
-        facts.append(("unordered", backward[label], len(frame) - 1, label))
-    return facts
+    return [*facts, *unordered(backward, len(frame))]
 
 
 def _table(call: Call) -> tuple[Any, Any]:

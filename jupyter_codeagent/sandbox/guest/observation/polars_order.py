@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .call import Call, Fact
+from .call import Call, Fact, unordered
 
 _RUNNING = re.compile(r"\.(?:diff|shift|pct_change|cum_\w+|rolling_\w+|forward_fill|backward_fill)\(")
 _OVER = re.compile(r"\.over\(\[?((?:'[^']+'(?:, )?)+)\]?\)")
@@ -31,10 +31,7 @@ def order_facts(call: Call) -> list[Fact]:
         return []
     times = [label for label, kind in frame.schema.items() if kind in (pl.Date, pl.Datetime)][:3]
     back = {label: _steps_back(frame, label, keys) for label in times if not frame[label].null_count()}
-    if not back or not all(back.values()):
-        return []
-    label = min(back, key=lambda found: back[found])
-    return [("unordered", back[label], len(frame) - 1, label)]
+    return unordered(back, len(frame))
 
 
 def _steps_back(frame: Any, label: str, keys: list[str]) -> int:
