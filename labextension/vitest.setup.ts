@@ -22,3 +22,6 @@ Element.prototype.scrollIntoView ??= () => undefined;
 const WAIT_MS = 30_000;
 const waitFor = vi.waitFor.bind(vi);
 vi.waitFor = (check, options = WAIT_MS) => waitFor(check, options);
+
+// All files share one document: what another one left in it, and left the focus in, is none of this one's.
+beforeAll(() => document.body.replaceChildren());
