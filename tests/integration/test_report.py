@@ -228,7 +228,12 @@ get_ipython().run_line_magic("agent", "report -o page.html")
 
 @pytest.mark.parametrize(
     "stop",
-    ["session.stop()", "os.kill(os.getpid(), signal.SIGINT)"],
+    [
+        pytest.param(
+            "session.stop()", marks=pytest.mark.rare("tests/e2e/test_report.py stops a report from the panel")
+        ),
+        "os.kill(os.getpid(), signal.SIGINT)",
+    ],
 )
 def test_a_stop_ends_the_re_run_writes_nothing_and_leaves_no_sandbox(notebook: Notebook, stop: str) -> None:
     notebook.kernel.run("wait = 0")

@@ -58,12 +58,15 @@ def test_after_a_yes_it_is_asked_for_the_rest_of_the_session_until_a_reset(
     assert not any("authorization" in headers for headers in other.headers)
 
 
+ANOTHER_WAY = pytest.mark.rare("where the address stands makes no difference once it is read: tests/unit/settings")
+
+
 @pytest.mark.parametrize(
     "cell",
     [
         "%config CodeAgent.base_url = '{}'",
-        "%env CODEAGENT_BASE_URL={}",
-        "import os; os.environ['OPENAI_BASE_URL'] = '{}'",
+        pytest.param("%env CODEAGENT_BASE_URL={}", marks=ANOTHER_WAY),
+        pytest.param("import os; os.environ['OPENAI_BASE_URL'] = '{}'", marks=ANOTHER_WAY),
     ],
 )
 @pytest.mark.long("another situation of what a test beside it proves")

@@ -69,8 +69,15 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("first", range(len(NASTY)))
+OTHER_LIBRARY = pytest.mark.rare("each name is tried with one of the two libraries, every other with pandas")
+IN_TURN = [
+    pytest.param(first, library, marks=() if first % 2 == place else OTHER_LIBRARY)
+    for first in range(len(NASTY))
+    for place, library in enumerate(LIBRARIES)
+]
+
+
+@pytest.mark.parametrize(("first", "library"), IN_TURN)
 @pytest.mark.parametrize("case_name", NAMED)
 def test_columns_of_any_name_are_shown(case_name: str, first: int, library: str) -> None:
     case = case_of(case_name)
