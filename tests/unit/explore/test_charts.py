@@ -163,12 +163,11 @@ def sizes(figure: Figure) -> list[float]:
     return [float(value) for value in axes.lines[0].get_xdata()]
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
+@pytest.mark.parametrize(("style", "library"), zip(["default", "dark_background"], LIBRARIES, strict=True))
 @pytest.mark.parametrize("name", ALL)
-def test_every_chart_can_be_read_in_a_light_and_in_a_dark_style(name: str, style: str) -> None:
+def test_every_chart_can_be_read_in_a_light_and_in_a_dark_style(name: str, style: str, library: str) -> None:
     with plt.style.context(style):
-        for library in LIBRARIES if style == "default" else LIBRARIES[:1]:
-            assert list(faults(figure_of(case_of(name), library))) == []
+        assert list(faults(figure_of(case_of(name), library))) == []
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
