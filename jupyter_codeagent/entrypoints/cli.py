@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import keyword
 import os
 import shlex
 import sys
@@ -13,19 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from jupyter_codeagent.entrypoints.data_files import READERS, notebook_of, variable_name
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.types.visible_code import visible_code
-
-READERS = {
-    ".csv": "pd.read_csv({path!r})",
-    ".tsv": "pd.read_csv({path!r}, sep='\\t')",
-    ".parquet": "pd.read_parquet({path!r})",
-    ".json": "pd.read_json({path!r})",
-    ".jsonl": "pd.read_json({path!r}, lines=True)",
-    ".feather": "pd.read_feather({path!r})",
-    ".xlsx": "pd.read_excel({path!r})",
-}
-"""File suffix -> how `ask` and `explore` load the file in the user's own kernel."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -228,37 +217,6 @@ def mcp_command(options: argparse.Namespace) -> int:
     wanted = WantedKernel(notebook=options.notebook, kernel=options.kernel, server=options.server)
     serve(wanted, options.http, _progress)
     return 0
-
-
-def notebook_of(files: Sequence[Path], source: str) -> Any:
-    """Return a notebook with one cell that loads the files, and one with this source.
-
-    Raises
-    ------
-    UsageError
-        A file is missing or of an unknown kind.
-    """
-    from nbformat import v4
-
-    lines = ["import pandas as pd", ""]
-    for file in files:
-        if not file.is_file():
-            raise UsageError(f"There is no file {str(file)!r}.")
-        if file.suffix not in READERS:
-            raise UsageError(f"{file.name}: files ending in {', '.join(READERS)} can be read, not {file.suffix!r}.")
-        lines.append(f"{variable_name(file.stem)} = {READERS[file.suffix].format(path=str(file))}")
-    notebook = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-    notebook.cells = [
-        v4.new_code_cell("%load_ext jupyter_codeagent\n" + "\n".join(lines)),
-        v4.new_code_cell(source),
-    ]
-    return notebook
-
-
-def variable_name(stem: str) -> str:
-    """Return ``data_2024_sales_eu`` for ``2024 sales-eu``: a valid name from which the file can be recognised."""
-    name = "".join(letter if letter.isalnum() else "_" for letter in stem).strip("_")
-    return name if name.isidentifier() and not keyword.iskeyword(name) else f"data_{name}"
 
 
 def _execute(notebook: Any, output: Path, directory: Path, name: str, servers: Sequence[str]) -> int:
