@@ -420,6 +420,9 @@ def _confirm_difference(table: Table, y: str, x: str, stratum: str, search: Sear
     spread = _differ(correlations)
     if spread.p >= 0.01 or spread.effect < MIN_EFFECT:
         return
+    slopes = [_slope(a[rows[level]], b[rows[level]], correlations[level][1]) for level in (spread.high, spread.low)]
+    if not _is_steeper(*slopes):
+        return
     search.add(
         "interaction",
         (y, x, stratum),
@@ -442,3 +445,20 @@ def _rank_correlation(a: Any, b: Any) -> tuple[float, float]:
     x, y = (standardize(average_ranks(numbers)) for numbers in (a, b))
     r = float(x @ y) / len(a)
     return r, len(a) / inflation(x, y - r * x)
+
+
+def _slope(x: Any, y: Any, rows: float) -> tuple[float, float]:
+    """Return the slope of a line through the points, and its variance as of so many independent rows."""
+    x, y = x - x.mean(), y - y.mean()
+    squares = float(x @ x)
+    slope = float(x @ y) / squares
+    residual = y - slope * x
+    return slope, float(residual @ residual) / max(len(x) - 2, 1) / squares * len(x) / rows
+
+
+def _is_steeper(high: tuple[float, float], low: tuple[float, float]) -> bool:
+    """Check that the line of the stratum with the higher correlation rises more, and not by chance.
+
+    Where a number varies little, a correlation is low although the line is the same.
+    """
+    return normal_p((high[0] - low[0]) / math.sqrt(max(high[1] + low[1], 1e-300))) < 0.01 and high[0] > low[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from noise_tables import KINDS, noise_table
 
@@ -31,3 +33,19 @@ def test_hardly_any_table_of_noise_has_findings() -> None:
 @pytest.mark.parametrize("kind", ["plain", "skewed", "ties", "dates"])
 def test_independent_rows_have_no_findings_at_all(kind: str) -> None:
     assert not any(_false_findings(kind, 100 + seed) for seed in range(5))
+
+
+def _two_groups(seed: int, *, slope_of_small: float) -> pd.DataFrame:
+    """Two groups, of which the second has a fifth of the range."""
+    rng = np.random.default_rng(seed)
+    s = np.repeat(["wide", "small"], 200)
+    x = np.where(s == "wide", rng.uniform(0, 10, 400), rng.uniform(0, 2, 400))
+    y = np.where(s == "wide", 1.0, slope_of_small) * x + rng.normal(0, 1, 400)
+    return pd.DataFrame({"x": x, "y": y, "s": s})
+
+
+@pytest.mark.parametrize(("slope_of_small", "found"), [(1.0, 0), (-1.0, 10)])
+def test_a_small_range_alone_makes_no_relation_depend_on_the_group(slope_of_small: float, found: int) -> None:
+    tables = [_two_groups(seed, slope_of_small=slope_of_small) for seed in range(10)]
+    reports = [explore({"t": table}, {}, 60, 100_000)["findings"] for table in tables]
+    assert sum(any(one["kind"] == "interaction" for one in findings) for findings in reports) == found
