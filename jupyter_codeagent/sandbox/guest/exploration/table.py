@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .periods import MIN_PERIODS
 from .roles import FINE_PARTS, MAX_LEVELS, MAX_NUMBER_LEVELS, Column, Profile, date_part, role_of
 from .sources import Source
 from .statistics import average_ranks, standardize
@@ -76,6 +77,8 @@ class Table:
         return [column.name for column in self.used if self._is_group(column)]
 
     def _is_group(self, column: Column) -> bool:
+        if column.part == "year" and not self.with_role("date"):
+            return column.distinct < MIN_PERIODS  # of too few years for a trend
         if column.part and (column.part in FINE_PARTS or self.with_role("date")):
             return False  # a part of a date that the table has
         if column.role in ("category", "flag"):

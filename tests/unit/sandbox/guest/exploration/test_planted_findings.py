@@ -287,3 +287,14 @@ def test_a_large_table_is_sampled_in_order() -> None:
     assert report["tables"][0]["sampled"] == 10_000
     assert report["tables"][0]["rows"] == 60_000
     assert [one["kind"] for one in report["findings"]] == ["correlation"]
+
+
+@pytest.mark.parametrize(("years", "is_group"), [(2, True), (7, True), (8, False)])
+def test_a_few_years_are_groups_and_many_are_time(years: int, is_group: bool) -> None:
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"year": np.repeat(np.arange(2001, 2001 + years), 60)})
+    table["y"] = rng.normal(0, 1, len(table)) + (table["year"] == 2001) * 2
+    findings = look_at(table)["findings"]
+    assert (
+        any(one["columns"] == ["y", "year"] and one["kind"] == "group_difference" for one in findings) == is_group
+    )
