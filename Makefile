@@ -7,7 +7,7 @@
 # make bench  the benchmarks: JSON and a table
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it
 # make docs         the documentation as a site in build/docs; first its reference is written anew from the code
-# make pictures     the pictures in docs/panel.md and docs/tutorial.md, taken by the tests that do what these tell
+# make pictures     the pictures in docs/, taken by the tests that do what the text beside them tells
 # make recording    the moving picture in the README
 # make dist         wheel and sdist of the last commit, in dist/
 # make release      the same with a bill of materials and checksums, checked; publishes nothing
@@ -84,6 +84,7 @@ docs: $(VENV)/.test
 pictures: $(VENV)/.test weights
 	CODEAGENT_PICTURES=1 pytest tests/e2e/test_pictures.py
 	CODEAGENT_PICTURES=1 pytest tests/integration/test_example_notebooks.py -k quickstart
+	CODEAGENT_PICTURES=1 pytest tests/unit/explore/test_real_tables.py
 
 recording: $(VENV)/.test
 	python docs/make_recording.py

@@ -163,7 +163,7 @@ def sizes(figure: Figure) -> list[float]:
     return [float(value) for value in axes.lines[0].get_xdata()]
 
 
-@pytest.mark.parametrize(("style", "library"), zip(["default", "dark_background"], LIBRARIES, strict=True))
+@pytest.mark.parametrize(("style", "library"), list(zip(["default", "dark_background"], LIBRARIES, strict=True)))
 @pytest.mark.parametrize("name", ALL)
 def test_every_chart_can_be_read_in_a_light_and_in_a_dark_style(name: str, style: str, library: str) -> None:
     with plt.style.context(style):
