@@ -245,12 +245,25 @@ def _best_curve(a: Any, b: Any) -> tuple[float, int, bool] | None:
 
 
 def _peak(x: Any, y: Any) -> float | None:
-    """Return where y turns: the middle of the bin with its extreme mean, on the side to which it bends."""
+    """Return where y turns: the middle of the bin with its extreme mean, on the side to which it bends.
+
+    None where y does not rise on one side of it and fall on the other.
+    """
     bins = _bins(standardize(np.argsort(np.argsort(x, kind="stable"), kind="stable").astype(float)))
     means = np.bincount(bins, weights=y, minlength=BINS) / np.maximum(np.bincount(bins, minlength=BINS), 1)
     bend = np.polyfit(np.arange(BINS), means, 2)[0]
     place = int(np.argmin(means) if bend > 0 else np.argmax(means))
-    return None if place in (0, BINS - 1) else float(np.median(x[bins == place]))
+    if place in (0, BINS - 1):
+        return None
+    at = float(np.median(x[bins == place]))
+    before, after = (_rank_r(x[side], y[side]) for side in (x <= at, x > at))
+    return at if before * after < 0 and min(abs(before), abs(after)) >= MIN_EFFECT else None
+
+
+def _rank_r(x: Any, y: Any) -> float:
+    if len(x) < 3:
+        return 0.0
+    return float(standardize(average_ranks(x)) @ standardize(average_ranks(y))) / len(x)
 
 
 def find_associations(table: Table, search: Search) -> None:

@@ -298,3 +298,13 @@ def test_a_few_years_are_groups_and_many_are_time(years: int, is_group: bool) ->
     assert (
         any(one["columns"] == ["y", "year"] and one["kind"] == "group_difference" for one in findings) == is_group
     )
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_a_curve_turns_only_where_it_rises_on_one_side_and_falls_on_the_other(turns: bool) -> None:
+    rng = np.random.default_rng(6)
+    x = rng.uniform(0, 10, 1000)
+    table = pd.DataFrame({"x": x, "y": -3 * (x - 7) ** 2 * ((x > 7) | turns) + rng.normal(0, 2, 1000)})
+    facts = found(look_at(table), "correlation", "x", "y")["facts"]
+    assert facts["form"] == "curve"
+    assert (facts["peak"] is not None) == turns
