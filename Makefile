@@ -1,11 +1,11 @@
 # make demo   the quickstart notebook, executed for real: sandbox, embedded model, no server, no key
 # make lab    JupyterLab on the example notebooks
 # make test   everything the tests need, then the tests for every change, and beside them lint, types and import contract
-# make test-ci      what CI runs in 40 minutes: with every sandbox level, database servers and the answers of our own evaluation
+# make test-ci      what CI runs in 40 minutes: with every sandbox level, database servers and some answers of our own evaluation
 # make test-all     all tests: with further browser situations, too, and what a test of CI holds more cheaply
 # make check  lint, types and import contract, and the panel's lint and tests, alone
 # make bench  the benchmarks: JSON and a table
-# make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it
+# make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-ci` has one round of it
 # make docs         the documentation as a site in build/docs; first its reference is written anew from the code
 # make pictures     the pictures in docs/, taken by the tests that do what the text beside them tells
 # make recording    the moving picture in the README

@@ -15,7 +15,7 @@ pytest.register_assert_rewrite("endurance.questions", "endurance.traces")
 from endurance.traces import Quarters, quarters_below  # noqa: E402
 
 ROUNDS = int(os.environ.get("CODEAGENT_ROUNDS", "1"))
-"""The default is a sample that fits into the whole suite; a change of sandbox, history or transfer deserves 100."""
+"""One is what fits into the whole suite; a change of sandbox, history or transfer deserves 100."""
 SEED = int(os.environ.get("CODEAGENT_SEED") or secrets.randbelow(1 << 32))
 LIMIT_S = 180
 ROUND_LIMIT_S = 60
