@@ -13,8 +13,8 @@ from typing import Any
 from jupyter_codeagent.types.errors import UsageError
 
 READERS = {
-    ".csv": "pd.read_csv({path!r})",
-    ".tsv": "pd.read_csv({path!r}, sep='\\t')",
+    ".csv": "pd.read_csv({path!r}{dates})",
+    ".tsv": "pd.read_csv({path!r}, sep='\\t'{dates})",
     ".parquet": "pd.read_parquet({path!r})",
     ".json": "pd.read_json({path!r})",
     ".jsonl": "pd.read_json({path!r}, lines=True)",
@@ -60,9 +60,8 @@ def variable_name(stem: str) -> str:
 
 
 def _reading_code(file: Path) -> str:
-    code = READERS[file.suffix].format(path=str(file))
     dates = date_columns(file, SEPARATORS[file.suffix]) if file.suffix in SEPARATORS else ()
-    return f"{code.removesuffix(')')}, parse_dates={list(dates)!r})" if dates else code
+    return READERS[file.suffix].format(path=str(file), dates=f", parse_dates={list(dates)!r}" if dates else "")
 
 
 def date_columns(file: Path, separator: str) -> tuple[str, ...]:

@@ -566,7 +566,7 @@ print(ctypes.CDLL(None).shmget(0xc0de01, 4096, 0o1600))
 HOST = """
 import asyncio, sys
 from pathlib import Path
-from jupyter_codeagent.sandbox.kernel import AFTER_CELL_TIMEOUT_S, SandboxKernel
+from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 async def main():
     kernel = await SandboxKernel.start(policy=SandboxPolicy(levels=(sys.argv[1],)), data_dir=Path(sys.argv[2]))

@@ -19,12 +19,7 @@ def worker() -> Iterator[ProgramWorker]:
         yield started
 
 
-ALWAYS = {
-    tasks[at].id
-    for third in THIRDS
-    for tasks in [analyst_tasks(third, "careful")]
-    for at in range(0, len(tasks), 8)
-}
+ALWAYS = {task.id for third in THIRDS for task in analyst_tasks(third, "careful")[::8]}
 RARE = pytest.mark.rare("the tasks change with evals/, not with the product; every eighth is always tried")
 
 

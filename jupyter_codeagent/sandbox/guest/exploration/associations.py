@@ -11,7 +11,7 @@ import numpy as np
 from .dependence import Crossing, cross
 from .mixtures import Curve, fit_lines, is_mixture
 from .search import MIN_EFFECT, Search
-from .statistics import average_ranks, correlation_p, f_p, inflation, may_wander, standardize
+from .statistics import correlation_p, f_p, inflation, may_wander, rank_correlation, standardize
 from .table import Table
 
 MAX_CONFIRMED = 150
@@ -169,8 +169,7 @@ def _confirm(table: Table, first: str, second: str, search: Search) -> None:
     rows = len(a)
     r = float(a @ b) / rows
     if rows < len(both):  # ranks of whole columns are not those of the rows that have both
-        ranks = [standardize(average_ranks(table.numbers(name)[chosen])) for name in (first, second)]
-        r = float(ranks[0] @ ranks[1]) / rows
+        r = rank_correlation(*(table.numbers(name)[chosen] for name in (first, second)))
     if abs(r) >= SAME:
         return  # a function of the other
     factor = max(inflation(a, b - r * a), inflation(b, a - r * b))
@@ -256,14 +255,8 @@ def _peak(x: Any, y: Any) -> float | None:
     if place in (0, BINS - 1):
         return None
     at = float(np.median(x[bins == place]))
-    before, after = (_rank_r(x[side], y[side]) for side in (x <= at, x > at))
+    before, after = (rank_correlation(x[side], y[side]) for side in (x <= at, x > at))
     return at if before * after < 0 and min(abs(before), abs(after)) >= MIN_EFFECT else None
-
-
-def _rank_r(x: Any, y: Any) -> float:
-    if len(x) < 3:
-        return 0.0
-    return float(standardize(average_ranks(x)) @ standardize(average_ranks(y))) / len(x)
 
 
 def find_associations(table: Table, search: Search) -> None:

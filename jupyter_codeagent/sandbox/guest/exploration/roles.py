@@ -22,8 +22,8 @@ PARTS = {
 }
 YEARS = ("yr", "fiscalyear", "calendaryear", "jahr", "année", "annee", "año", "anno", "ano")
 """Other names of years."""
-FINE_PARTS = ("day", "minute", "second", "week", "year")
-"""Parts of dates that nobody groups by; years are, but what changes over years is a trend."""
+FINE_PARTS = ("day", "minute", "second", "week")
+"""Parts of dates that nobody groups by."""
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,13 @@ def t_p(statistic: float, freedom: float) -> float:
     return f_p(statistic * statistic, 1, freedom)
 
 
+def rank_correlation(x: Any, y: Any) -> float:
+    """Return Spearman's r of two series without missing values; 0 for fewer than three rows."""
+    if len(x) < 3:
+        return 0.0
+    return float(standardize(average_ranks(x)) @ standardize(average_ranks(y))) / len(x)
+
+
 def correlation_p(r: float, rows: float) -> float:
     """Return the two-sided p-value of a correlation from so many independent rows."""
     if rows < 4:

@@ -77,10 +77,10 @@ class Table:
         return [column.name for column in self.used if self._is_group(column)]
 
     def _is_group(self, column: Column) -> bool:
-        if column.part == "year" and not self.with_role("date"):
-            return column.distinct < MIN_PERIODS  # of too few years for a trend
         if column.part and (column.part in FINE_PARTS or self.with_role("date")):
             return False  # a part of a date that the table has
+        if column.part == "year":
+            return column.distinct < MIN_PERIODS  # too few for a trend
         if column.role in ("category", "flag"):
             return True
         is_small = column.role == "number" and column.whole and column.distinct <= MAX_NUMBER_LEVELS
