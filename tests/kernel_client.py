@@ -31,6 +31,8 @@ class Ran:
     """``Name: message``; empty if the cell succeeded."""
     data: list[dict[str, Any]] = field(default_factory=list)
     """MIME bundles in order."""
+    metadata: list[dict[str, Any]] = field(default_factory=list)
+    """What came with each of them."""
 
 
 @dataclass
@@ -48,6 +50,7 @@ class Kernel:
             ran.text += content.get("text", "")
             if "data" in content:
                 ran.data.append(content["data"])
+                ran.metadata.append(content["metadata"])
                 ran.text += content["data"].get("text/plain", "") + "\n"
 
         # Not: what is asked for a moment after an error would be aborted on a busy machine.

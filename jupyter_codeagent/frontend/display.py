@@ -49,7 +49,8 @@ def show_text(text: str) -> None:
 class CellDisplay(Protocol):
     """Displays a run. Called on the main thread only."""
 
-    def progress(self, run: AgentRun, phase: Phase, text: str) -> None: ...
+    def progress(self, run: AgentRun, phase: Phase, text: str, *, recorded: bool = True) -> None:
+        """Display what happens; `recorded` says whether the history has the run, or will have it."""
 
     def finish(self, run: AgentRun) -> None: ...
 
@@ -72,14 +73,15 @@ class NotebookDisplay:
         self._shown_phase: tuple[int, Phase] | None = None
         self._shown_at = 0.0
 
-    def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
+    def progress(self, run: AgentRun, phase: Phase, text: str, *, recorded: bool = True) -> None:
         now, at = self._clock(), (len(run.steps), phase)
         if at == self._shown_phase and now - self._shown_at < UPDATE_S:
             return
         self._shown_phase, self._shown_at = at, now
         lines = LINES_BESIDE_PANEL if self._has_panel() else LINES_ALONE
         bundle = {"text/plain": progress_text(run, phase, text, int(now - self._started), lines)}
-        self._show(bundle, {} if run.request.exploration else _until(run, "ended"))
+        is_replaced = recorded and not run.request.exploration
+        self._show(bundle, _until(run, "ended") if is_replaced else {})
 
     def finish(self, run: AgentRun) -> None:
         self._show(receipt_bundle(run), _until(run, "inserted") if run.placed == "undelivered" else {})
@@ -114,7 +116,7 @@ class TerminalDisplay:
         self._phase: tuple[int, Phase] | None = None
         self._printed = 0
 
-    def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
+    def progress(self, run: AgentRun, phase: Phase, text: str, *, recorded: bool = True) -> None:
         text = strip_colours(clean_text(text))  # a terminal would obey what a model writes
         at = (len(run.steps), phase)
         if at != self._phase:
@@ -139,7 +141,7 @@ class TerminalDisplay:
 class JsonDisplay:
     """For `--json`: prints the run's record at its end, without what it keeps for a replay, and nothing else."""
 
-    def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
+    def progress(self, run: AgentRun, phase: Phase, text: str, *, recorded: bool = True) -> None:
         pass
 
     def finish(self, run: AgentRun) -> None:

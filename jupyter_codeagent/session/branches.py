@@ -99,7 +99,7 @@ class Branches:
         watcher = RerunWatcher.of(prepared)
         task = self.background.submit(self._execute(known, prepared, watcher, origin))
         self.current_run.start_rerun(task, origin.request)
-        problem = self.background.wait(task, lambda: display.progress(*watcher.latest))
+        problem = self.background.wait(task, lambda: display.progress(*watcher.latest, recorded=False))
         return f"{_quoted(known)} did not run again: {problem}" if problem else ""
 
     async def _execute(

@@ -232,7 +232,7 @@ class AgentSession:
         task = self.background.submit(self.reproduction.rerun(programs, prepared, watcher, origin))
         self.current_run.start_rerun(task, origin.request)
         try:
-            return self.background.wait(task, lambda: display.progress(*watcher.latest))
+            return self.background.wait(task, lambda: display.progress(*watcher.latest, recorded=False))
         finally:
             self.current_run.end()
 

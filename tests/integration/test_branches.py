@@ -43,6 +43,8 @@ def test_ask_from_here_has_conversation_and_sandbox_as_they_were_then(
     assert "sum by city" in told(model_server)
     assert "ranked please" not in told(model_server)
     assert "went back to" not in ran.text, "it did what was asked: a detail"
+    named = {one["codeagent"]["run_id"] for one in ran.metadata if "codeagent" in one}
+    assert named == {run_id}, "a page looks for the run of an output: no program that runs again has a record"
     assert kernel.record(run_id)["request"]["follows"] == first
     assert kernel.record(run_id)["notes"][0] == "went back to “sum by city”"
 

@@ -213,6 +213,13 @@ def test_progress_and_a_note_on_missing_cells_say_until_when_they_hold_and_a_rec
     assert shown_metadata(monkeypatch, show) == [until("ended"), until("inserted"), {}]
 
 
+def test_progress_of_a_program_that_runs_again_names_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(notebook: NotebookDisplay) -> None:
+        notebook.progress(RUN, "sandbox", "x", recorded=False)
+
+    assert shown_metadata(monkeypatch, show) == [{}]
+
+
 def test_progress_of_an_exploration_outlives_each_of_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     one = replace(RUN, request=replace(RUN.request, exploration="all"))
     assert shown_metadata(monkeypatch, lambda notebook: notebook.progress(one, "sandbox", "x")) == [{}]
