@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,12 +50,24 @@ def start_of(place: int, period: str) -> str:
 
 def choose_period(days: Any) -> str:
     """Return the finest period of which there are enough, not too many, and few without rows; else nothing."""
+    return next(covered_periods(days), "")
+
+
+def covered_periods(days: Any) -> Iterator[str]:
+    """Yield the periods of which there are enough, not too many, and few without rows, the finest first."""
     for period in PERIODS:
         places = period_of(days, period)
         count = int(places.max() - places.min()) + 1
         if MIN_PERIODS <= count <= MAX_PERIODS and len(np.unique(places)) >= MIN_FILLED * count:
-            return period
-    return ""
+            yield period
+
+
+def steps_of_years(days: Any) -> str:
+    """Return years where a table has every second, fifth or tenth one, as of a census; else nothing."""
+    years = np.unique(period_of(days, "Y"))
+    step = int(np.gcd.reduce(np.diff(years))) if len(years) > 1 else 1
+    count = int(years[-1] - years[0]) // step + 1
+    return "Y" if step > 1 and len(years) >= max(MIN_PERIODS, MIN_FILLED * count) else ""
 
 
 def average(days: Any, ranks: Any, values: Any, period: str) -> Series:

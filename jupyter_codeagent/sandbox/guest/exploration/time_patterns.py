@@ -1,7 +1,7 @@
 """What changes over time: trends, level shifts, and patterns that repeat by hour, weekday or month.
 
 All tests are made on means of periods, and allow for periods that resemble the one before: a random walk has no
-trend.
+trend, however far it goes, unless its steps go one way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from .periods import MIN_PERIODS, MONDAY, Series, average, choose_period, count, months_of, period_of, start_of
+from .periods import (
+    MIN_PERIODS,
+    MONDAY,
+    Series,
+    average,
+    choose_period,
+    count,
+    months_of,
+    period_of,
+    start_of,
+    steps_of_years,
+)
 from .search import MIN_EFFECT, Search
 from .statistics import correlation_p, effect_of_distance, f_p, lag_correlation, may_wander, standardize, t_p
 from .table import Table
@@ -86,7 +97,7 @@ def _is_regular(days: Any) -> bool:
 
 
 def _look_at_value(columns: tuple[str, str], days: Any, ranks: Any, values: Any, search: Search) -> None:
-    period = choose_period(days)
+    period = choose_period(days) or steps_of_years(days)
     if period:
         series = average(days, ranks, values, period)
         if len(series.places) >= MIN_PERIODS:
@@ -100,8 +111,8 @@ def _add_change(columns: tuple[str, str], series: Series, rows: int, search: Sea
     if float(series.ranks.std()) <= 0:
         return
     search.tried += 2
-    trend, means = _fit_with_months(series, _fit_trend)
-    shift, shifted = _fit_with_months(series, _fit_break)
+    trend, means = fit_with_months(series, fit_trend)
+    shift, shifted = fit_with_months(series, _fit_break)
     quarter = max(1, len(means) // 4)
     if len(means) * math.log(trend.left / shift.left) <= math.log(
         len(means)
@@ -123,7 +134,7 @@ def _add_change(columns: tuple[str, str], series: Series, rows: int, search: Sea
         search.add("break", columns, effect, shift.p_value, n=rows, **facts)
 
 
-def _fit_with_months(series: Series, fit: Callable[[Any, Any], Fit]) -> tuple[Fit, Any]:
+def fit_with_months(series: Series, fit: Callable[[Any, Any], Fit]) -> tuple[Fit, Any]:
     """Return the fit and the means of periods, without what repeats each year if there is such a thing."""
     means = series.ranks
     first = fit(series.places, means)
@@ -142,15 +153,18 @@ def _fit_with_months(series: Series, fit: Callable[[Any, Any], Fit]) -> tuple[Fi
     return fit(series.places, means), means
 
 
-def _fit_trend(places: Any, means: Any) -> Fit:
+def fit_trend(places: Any, means: Any) -> Fit:
     x, y = standardize(places.astype(float)), standardize(means)
     r = float(x @ y) / len(x)
     residual = y - r * x
-    p = correlation_p(r, independent_periods(residual))
-    if may_wander(residual):
-        steps = np.diff(y)
-        p = max(p, t_p(float(steps.mean() / max(steps.std(), 1e-12)) * math.sqrt(len(steps)), len(steps) - 1))
+    p = drift_p(np.diff(y)) if may_wander(residual) else correlation_p(r, independent_periods(residual))
     return Fit(max(1 - r * r, 1e-12), p, residual, r)
+
+
+def drift_p(steps: Any) -> float:
+    """Return the p-value of steps that go one way, which those of a random walk do not, however far it goes."""
+    rows = len(steps)
+    return t_p(float(steps.mean() / max(steps.std(), 1e-12)) * math.sqrt(rows), rows - 1)
 
 
 def _fit_break(places: Any, means: Any) -> Fit:
@@ -187,12 +201,15 @@ def independent_periods(residual: Any) -> float:
 
 
 def _factor(residual: Any) -> float:
-    """Return by how much the correlation with the next period inflates variances; its bias is taken off."""
-    periods = len(residual)
-    if periods < 6 or not residual.any():
+    """Return by how much the correlation with the next period inflates variances."""
+    if len(residual) < 6 or not residual.any():
         return 1.0
-    near = (lag_correlation(residual) * periods + 1) / (periods - 4)
-    near = min(max(near, 0.0), 1 - 1e-6)
+    return inflation_by_memory(lag_correlation(residual), len(residual))
+
+
+def inflation_by_memory(near: float, periods: int) -> float:
+    """Return by how much a correlation with the next period inflates variances; its bias is taken off."""
+    near = min(max((near * periods + 1) / (periods - 4), 0.0), 1 - 1e-6)
     return (1 + near) / (1 - near)
 
 
