@@ -227,6 +227,30 @@ def over_time(kind: str, counts: bool = False, period: str = "M", tz: str | None
     return Case(tables={"flights": table}, kind=kind, columns=["" if counts else "delay", "dep time"], facts=facts)
 
 
+def group_over_time(levels: list[Any], period: str = "M") -> Case:
+    """Return a value that rises in the first level, falls in the second and stays in the others."""
+    random = _random()
+    times = pd.Series(_days())
+    code = random.integers(0, len(levels), ROWS)
+    slope = np.where(code == 0, 1.0, np.where(code == 1, -0.5, 0.0))
+    years = (times - times.min()).dt.days / 365
+    delay = _with_gaps(20 + 3 * slope * years + random.normal(0, 1, ROWS))
+    table = pd.DataFrame({"dep time": times, "delay": delay, "carrier": pd.Series(levels)[code].to_numpy()})
+    known = table.dropna()
+    by = known.groupby([_period_starts(known["dep time"], period), "carrier"])["delay"].mean().unstack()
+    first, last = by.iloc[: len(by) // 4].mean(), by.iloc[-(len(by) // 4) :].mean()
+    facts: dict[str, Any] = {"period": period, "n": len(known)}
+    for end, level in (("high", levels[0]), ("low", levels[1])):
+        facts |= {
+            f"level_{end}": str(level),
+            f"first_{end}": float(first[level]),
+            f"last_{end}": float(last[level]),
+        }
+    return Case(
+        tables={"flights": table}, kind="group_trend", columns=["delay", "dep time", "carrier"], facts=facts
+    )
+
+
 def seasonal(cycle: str, counts: bool = False, text: str = "") -> Case:
     """Return a value, or a number of rows, that repeats a pattern."""
     random = _random()
@@ -591,6 +615,12 @@ CASES: dict[str, Callable[[], Case]] = {
     "trend_days": lambda: over_time("trend", period="D"),
     "trend_quarters": lambda: over_time("trend", period="Q"),
     "trend_years": lambda: over_time("trend", period="Y"),
+    "group_trend": lambda: group_over_time(CARRIERS),
+    "group_trend_days": lambda: group_over_time(["yes", "no"], "D"),
+    "group_trend_quarters": lambda: group_over_time([1.0, 2.0, 7.0], "Q"),
+    "group_trend_many": lambda: group_over_time(MANY, "Q"),
+    "group_trend_long": lambda: group_over_time(LONG),
+    "group_trend_category": lambda: categories(group_over_time(["1", "2", "3"]), "carrier"),
     "break": lambda: over_time("break"),
     "break_rows": lambda: over_time("break", counts=True),
     "break_weeks": lambda: over_time("break", period="W"),

@@ -125,6 +125,15 @@ def _trend(random: np.random.Generator, z: Any) -> Columns:
     return {"at": at, "y": z + _elapsed(at)}
 
 
+def _group_trend(random: np.random.Generator, z: Any) -> Columns:
+    at, group = _moments(random), random.choice(list("abc"), ROWS)
+    return {
+        "at": at,
+        "g": group,
+        "y": z + (_elapsed(at) - 0.5) * np.select([group == "a", group == "b"], [1.2, -1.2], 0),
+    }
+
+
 def _row_trend(random: np.random.Generator, z: Any) -> Columns:
     days = (700 * np.sqrt(random.uniform(0.05, 1, ROWS))).astype("timedelta64[D]")
     return {"day": np.datetime64("2021-03-01", "D") + days}
@@ -198,6 +207,7 @@ CASES = {
     "curve": _curve,
     "association": _association,
     "trend": _trend,
+    "group trend": _group_trend,
     "row trend": _row_trend,
     "weekday": _weekday,
     "month": _month,

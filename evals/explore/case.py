@@ -12,6 +12,7 @@ EFFECT_KINDS = (
     "correlation",
     "association",
     "trend",
+    "group_trend",
     "season",
     "break",
     "reversal",
@@ -30,7 +31,7 @@ QUALITY_KINDS = (
     "key_spelling",
 )
 KINDS = (*EFFECT_KINDS, *QUALITY_KINDS, "join")
-TIME_KINDS = ("trend", "season", "break")
+TIME_KINDS = ("trend", "group_trend", "season", "break")
 
 ALSO: Mapping[str, tuple[str, ...]] = {
     "group_difference": ("association", "interaction"),

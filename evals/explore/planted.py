@@ -1,4 +1,4 @@
-"""All cases with planted findings: `planted_cases("development")` or `planted_cases("held_back")`."""
+"""All cases with planted findings: `planted_cases("development")`, `"held_back"` or `"group_trends"`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from evals.explore import development_tables, held_back_tables
+from evals.explore import development_tables, group_trend_tables, held_back_tables
 from evals.explore.case import Case, Planted
 
 Half: TypeAlias = Literal["development", "held_back"]
+CaseSet: TypeAlias = Literal[Half, "group_trends"]
 
-MAKERS = {"development": development_tables.MAKERS, "held_back": held_back_tables.MAKERS}
+MAKERS = {
+    "development": development_tables.MAKERS,
+    "held_back": held_back_tables.MAKERS,
+    "group_trends": group_trend_tables.MAKERS,
+}
 
 
-def planted_cases(half: Half) -> list[Case]:
-    """Return the ten cases of a half, the same ones at every call."""
-    return [make() for make in MAKERS[half]]
+def planted_cases(wanted: CaseSet) -> list[Case]:
+    """Return the cases of a half or of the further set, the same ones at every call."""
+    return [make() for make in MAKERS[wanted]]
 
 
 def planted_in(cases: Iterable[Case]) -> list[Planted]:

@@ -221,6 +221,18 @@ SHAPES: Mapping[FindingKind, Shape] = {
     "trend": Shape(
         {"period": _PERIOD, "periods": count, "first": figure, "last": figure, "r": _signed_share}, (2, 2), True
     ),
+    "group_trend": Shape(
+        {
+            "period": _PERIOD,
+            "level_high": _level,
+            "first_high": figure,
+            "last_high": figure,
+            "level_low": _level,
+            "first_low": figure,
+            "last_low": figure,
+        },
+        (3, 3),
+    ),
     "season": Shape(
         {
             "cycle": _one_of("hour", "weekday", "month"),

@@ -36,7 +36,7 @@ QUALITY: tuple[FindingKind, ...] = (
     "outliers",
 )
 """What should be known before anything is computed, the most important first."""
-BONUS: dict[FindingKind, float] = {"break": 0.2, "season": 0.1, "trend": 0.05}
+BONUS: dict[FindingKind, float] = {"break": 0.2, "season": 0.1, "trend": 0.05, "group_trend": 0.05}
 """What surprises more than a difference of the same size."""
 CURVE_BONUS = 0.2
 NEARLY_CERTAIN, KNOWN_MALUS = 0.95, 0.7
@@ -161,6 +161,8 @@ def _varied(findings: Iterable[Finding], alike: frozenset[Pair], tables: int) ->
 
 
 def _says_the_same(one: Finding, other: Finding, alike: frozenset[Pair]) -> bool:
+    if other.kind == "group_trend" and one.kind in ("trend", "break"):
+        return one.table == other.table and one.columns == other.columns[:2]
     return (
         one.kind == other.kind
         and one.table == other.table

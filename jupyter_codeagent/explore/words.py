@@ -45,6 +45,7 @@ ROUNDED: Mapping[FindingKind, tuple[str, ...]] = {
     "skew": ("mean", "median"),
     "group_difference": ("highest_mean", "lowest_mean"),
     "trend": ("first", "last"),
+    "group_trend": ("first_high", "last_high", "first_low", "last_low"),
     "season": ("highest_mean", "lowest_mean"),
     "break": ("before", "after"),
     "reversal": ("overall", "within"),
@@ -304,6 +305,17 @@ def _trend(finding: Finding) -> Words:
     return said.words(line, f"{bare_value(finding)} {verb} over time")
 
 
+def _group_trend(finding: Finding) -> Words:
+    said, (value, _, group) = _Said(finding), _named(finding)
+    line = (
+        f"How {said.column(0)} changes over {said.column(1)} depends on {said.column(2)}: mean "
+        f"{said.figure('first_high')} in the first quarter of the {PERIODS[finding.text('period')]}s and "
+        f"{said.figure('last_high')} in the last for {said.level('level_high')}, "
+        f"{said.figure('first_low')} and {said.figure('last_low')} for {said.level('level_low')}."
+    )
+    return said.words(line, f"how {value} changes over time depends on {group}")
+
+
 def cycle_level(cycle: str, level: int) -> str:
     """Return ``on Fridays``, ``in July`` or ``at 17:00``: the hour that begins then."""
     if cycle == "weekday":
@@ -437,6 +449,7 @@ _WORDS: Mapping[FindingKind, Callable[[Finding], Words]] = {
     "correlation": _correlation,
     "association": _association,
     "trend": _trend,
+    "group_trend": _group_trend,
     "season": _season,
     "break": _break,
     "reversal": _reversal,

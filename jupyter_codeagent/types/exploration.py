@@ -23,6 +23,7 @@ FindingKind = Literal[
     "correlation",
     "association",
     "trend",
+    "group_trend",
     "season",
     "break",
     "reversal",

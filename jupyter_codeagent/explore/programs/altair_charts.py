@@ -21,6 +21,7 @@ from jupyter_codeagent.explore.programs.forms import (
     Form,
     Histogram,
     Intervals,
+    LevelLines,
     Points,
     Strata,
     TimeLine,
@@ -98,7 +99,7 @@ def _encoded(chart: str, mark: str, *channels: str) -> list[str]:
     return [f"{chart}.{mark}.encode(", *(f"    {one}," for one in channels), ")"]
 
 
-def _data(draft: Draft, form: Form, chart: str, x: _Channel, y: _Channel) -> list[str]:
+def _data(draft: Draft, form: Form, chart: str, x: _Channel, y: _Channel) -> list[str]:  # noqa: C901  (a case for each form)
     match form:
         case Bars():
             lines = _bars(draft, form, chart, x, y)
@@ -110,6 +111,8 @@ def _data(draft: Draft, form: Form, chart: str, x: _Channel, y: _Channel) -> lis
             lines = _points(draft, form, chart, x, y)
         case TimeLine():
             lines = _time_line(draft, form, chart, x, y)
+        case LevelLines():
+            lines = _level_lines(draft, form, chart, x, y)
         case CycleLine():
             lines = _cycle_line(draft, form, chart, x, y)
         case Calendar():
@@ -260,6 +263,31 @@ def _time_line(draft: Draft, form: TimeLine, chart: str, x: _Channel, y: _Channe
     ]
 
 
+def _level_lines(draft: Draft, form: LevelLines, chart: str, x: _Channel, y: _Channel) -> list[str]:
+    shown, layers, encoded = draft.name("shown"), draft.name("layers"), draft.name("encoded")
+    means = _frame(draft, period=form.x, mean=form.y, part=form.level)
+    points, colours = ", point=True" if form.few else "", ", ".join(map(literal, COLOURS))
+    return [
+        f"{shown} = [*{form.levels}][:{len(COLOURS)}]",
+        *_level_colours(draft, form.colour, form.title, f"domain={shown}, range=[{colours}]"),
+        f"{encoded} = [{x.of('period:T')}, {y.of('mean', '.scale(zero=False)')}, {form.colour}]",
+        f"{layers} = []",
+        f"for {form.level} in {shown}:",
+        f"    {form.line} = {form.made}",
+        f"    {layers}.append(alt.Chart({means}).mark_line(tooltip=True{points}).encode(*{encoded}))",
+        f"{chart} = alt.layer(*{layers})",
+    ]
+
+
+def _level_colours(draft: Draft, colour: str, title: str, scale: str) -> list[str]:
+    """Return the statement that gives levels their colours."""
+    return [
+        f'{colour} = alt.Color("part:N").title({in_chart(draft, title)}).legend(',
+        f'    symbolType="stroke", symbolOpacity=1, labelLimit={LABEL_PIXELS}',
+        f").scale({scale})",
+    ]
+
+
 def _look(colour: str, has_points: bool) -> str:
     """Return the arguments of a line's look; Altair gives the points of a line a colour of their own."""
     return f'color="{colour}"' + (f', point=dict(color="{colour}", size=40)' if has_points else "")
@@ -314,13 +342,10 @@ def _strata(draft: Draft, form: Strata, chart: str, x: _Channel, y: _Channel) ->
     ends = _frame(draft, x=f"{line}[0]", y=f"{line}[1]", part=form.level)
     whole = _frame(draft, x=f"{line}[0]", y=f"{line}[1]", part='"overall"')
     axes = f"{x.of('x', '.scale(zero=False)')}, {y.of('y', '.scale(zero=False)')}"
+    scale = f'domain=[*{shown}, "overall"], range=[*[{colours}][: len({shown})], "black"]'
     return [
         f"{shown} = [*{form.levels}][:{len(COLOURS)}]",
-        f'{form.colour} = alt.Color("part:N").title({in_chart(draft, form.title)}).legend(',
-        f'    symbolType="stroke", symbolOpacity=1, labelLimit={LABEL_PIXELS}',
-        ").scale(",
-        f'    domain=[*{shown}, "overall"], range=[*[{colours}][: len({shown})], "black"]',
-        ")",
+        *_level_colours(draft, form.colour, form.title, scale),
         f"{encoded} = [{axes}, {form.colour}]",
         f"{layers} = []",
         f"for {form.level} in {shown}:",

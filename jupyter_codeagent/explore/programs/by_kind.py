@@ -25,6 +25,7 @@ _WRITERS: Mapping[FindingKind, Callable[[Draft], None]] = {
     "correlation": pairs.correlation,
     "association": groups.association,
     "trend": times.trend,
+    "group_trend": times.group_trend,
     "season": times.season,
     "break": times.level_shift,
     "reversal": strata.reversal,

@@ -129,6 +129,26 @@ class TimeLine:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LevelLines:
+    """A value by period for each of some levels."""
+
+    levels: str
+    """Expression for the levels, as text, of which the first are drawn."""
+    level: str
+    colour: str
+    line: str
+    """Names of variables."""
+    made: str
+    x: str
+    y: str
+    """Expressions for a level's `line`, and for the periods and the values of that."""
+    few: bool
+    """Whether there are so few periods that each is marked."""
+    title: str
+    """What the levels are called."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CycleLine:
     """A value by hour, weekday or month."""
 
@@ -193,4 +213,4 @@ class Strata:
     """What the levels are called."""
 
 
-Form = Bars | Intervals | Histogram | Points | TimeLine | CycleLine | Calendar | Dumbbells | Strata
+Form = Bars | Intervals | Histogram | Points | TimeLine | LevelLines | CycleLine | Calendar | Dumbbells | Strata

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from jupyter_codeagent.explore.programs.chart_text import axis_titles, caption, in_chart, title_of
+from jupyter_codeagent.explore.programs.chart_text import axis_titles, caption, has_long_labels, in_chart, title_of
 from jupyter_codeagent.explore.programs.colours import BLUE, COLOURS, GREY, VERMILION
 from jupyter_codeagent.explore.programs.cycles import axis_ticks
 from jupyter_codeagent.explore.programs.draft import Draft, literal
@@ -17,6 +17,7 @@ from jupyter_codeagent.explore.programs.forms import (
     Form,
     Histogram,
     Intervals,
+    LevelLines,
     Points,
     Strata,
     TimeLine,
@@ -42,7 +43,7 @@ def write(draft: Draft, form: Form, around: Around) -> None:
     draft.write(*lines)
 
 
-def _data(draft: Draft, form: Form, fig: str, ax: str) -> list[str]:
+def _data(draft: Draft, form: Form, fig: str, ax: str) -> list[str]:  # noqa: C901  (a case for each form)
     match form:
         case Bars():
             lines = _bars(draft, form, ax)
@@ -54,6 +55,8 @@ def _data(draft: Draft, form: Form, fig: str, ax: str) -> list[str]:
             lines = _points(draft, form, fig, ax)
         case TimeLine():
             lines = _time_line(form, ax)
+        case LevelLines():
+            lines = _level_lines(draft, form, fig, ax)
         case CycleLine():
             ticks = axis_ticks(form.cycle)
             shown = f"{ticks.places}, {ticks.names}" if ticks.names else ticks.places
@@ -183,6 +186,24 @@ def _time_line(form: TimeLine, ax: str) -> list[str]:
     ]
 
 
+def _level_lines(draft: Draft, form: LevelLines, fig: str, ax: str) -> list[str]:
+    marker = ', marker="o"' if form.few else ""
+    legend = _legend(ax, 1) if has_long_labels(draft) else _levels_legend(draft, fig, form.title)
+    return [
+        f"for {form.level}, {form.colour} in zip({form.levels}, [{', '.join(map(literal, COLOURS))}]):",
+        f"    {form.line} = {form.made}",
+        f"    {ax}.plot({form.x}, {form.y}, color={form.colour}, label={form.level}{marker})",
+        _dates(ax),
+        legend,
+    ]
+
+
+def _levels_legend(draft: Draft, fig: str, title: str) -> str:
+    """Return the line of a legend beside the data."""
+    shown = in_chart(draft, "\n".join(wrap(title, LONG_LABEL)))
+    return f'{fig}.legend(title={shown}, loc="outside right center", frameon=False)'
+
+
 def _dumbbells(draft: Draft, form: Dumbbells, ax: str) -> list[str]:
     one, other = (in_chart(draft, text) for text in form.texts)
     return [
@@ -199,7 +220,6 @@ def _dumbbells(draft: Draft, form: Dumbbells, ax: str) -> list[str]:
 def _strata(draft: Draft, form: Strata, fig: str, ax: str) -> list[str]:
     rows, x, y, part, drawn, line = form.rows, form.x, form.y, form.part, form.drawn, form.line
     colours = ", ".join(map(literal, COLOURS))
-    title = in_chart(draft, "\n".join(wrap(form.title, LONG_LABEL)))
     return [
         f"for {form.level}, {form.colour} in zip({form.levels}, [{colours}]):",
         f"    {part} = {form.chosen}",
@@ -209,5 +229,5 @@ def _strata(draft: Draft, form: Strata, fig: str, ax: str) -> list[str]:
         f"    {ax}.plot(*{line}, color={form.colour}, label={form.level})",
         f"{line} = np.polynomial.Polynomial.fit({rows}[{x}], {rows}[{y}], 1).linspace(2)",
         f'{ax}.plot(*{line}, color={TEXT_COLOUR}, linestyle="--", linewidth=2, label="overall")',
-        f'{fig}.legend(title={title}, loc="outside right center", frameon=False)',
+        _levels_legend(draft, fig, form.title),
     ]

@@ -16,6 +16,7 @@ from jupyter_codeagent.explore.programs.forms import (
     Form,
     Histogram,
     Intervals,
+    LevelLines,
     Points,
     Strata,
     TimeLine,
@@ -48,7 +49,7 @@ def write(draft: Draft, form: Form, around: Around) -> None:
     )
 
 
-def _data(draft: Draft, form: Form, fig: str) -> list[str]:
+def _data(draft: Draft, form: Form, fig: str) -> list[str]:  # noqa: C901  (a case for each form)
     match form:
         case Bars():
             lines = _bars(draft, form, fig)
@@ -69,6 +70,8 @@ def _data(draft: Draft, form: Form, fig: str) -> list[str]:
             lines = _points(draft, form, fig)
         case TimeLine():
             lines = _time_line(form, fig)
+        case LevelLines():
+            lines = _level_lines(draft, form, fig)
         case CycleLine():
             ticks = axis_ticks(form.cycle)
             names = f", ticktext={ticks.names}" if ticks.names else ""
@@ -193,6 +196,19 @@ def _time_line(form: TimeLine, fig: str) -> list[str]:
         "    )",
         f'{fig}.update_yaxes(type="log", dtick=1)' if form.log else "",
         f"{fig}.update_layout(showlegend=False)",
+    ]
+
+
+def _level_lines(draft: Draft, form: LevelLines, fig: str) -> list[str]:
+    mode = "lines+markers" if form.few else "lines"
+    return [
+        f"{fig} = go.Figure()",
+        f"for {form.level}, {form.colour} in zip({form.levels}, [{', '.join(map(literal, COLOURS))}]):",
+        f"    {form.line} = {form.made}",
+        f"    {fig}.add_scatter(",
+        f'        x={form.x}, y={form.y}, mode="{mode}", line_color={form.colour}, name={form.level}',
+        "    )",
+        f"{fig}.update_layout(legend_title={in_chart(draft, form.title)})",
     ]
 
 

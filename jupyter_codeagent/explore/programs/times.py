@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from jupyter_codeagent.explore.programs.charts import are_close, axis_name, draw, rounded_table, span_decades
+from jupyter_codeagent.explore.programs.colours import COLOURS
 from jupyter_codeagent.explore.programs.cycles import SIZES
 from jupyter_codeagent.explore.programs.draft import Draft, literal
-from jupyter_codeagent.explore.programs.forms import Calendar, CycleLine, TimeLine
+from jupyter_codeagent.explore.programs.forms import Calendar, CycleLine, LevelLines, TimeLine
 from jupyter_codeagent.explore.words import PERIODS, moment_named
 
 _EVERY = {"h": "1h", "D": "1d", "W": "1w", "M": "1mo", "Q": "1q", "Y": "1y"}
@@ -97,10 +99,8 @@ def _write_periods(draft: Draft, code: str) -> _Series:
             ")",
         )
     else:
-        series = f"{known}[{draft.col(1)}]"
-        start = f"{series}.dt.normalize()" if code == "D" else f'{series}.dt.to_period("{code}").dt.start_time'
         draft.write(
-            f'{by} = {known}.groupby({start})[{draft.col(0)}].agg(["mean", "count"])',
+            f'{by} = {known}.groupby({_start(draft, known, code)})[{draft.col(0)}].agg(["mean", "count"])',
             f'{by} = {by}.loc[{by}["count"] >= {by}["count"].median() / 4, "mean"]  # without periods of few rows',
         )
     return _Series(table=by, period=period, known=known)
@@ -121,6 +121,11 @@ def _write_counts(draft: Draft, known: str, by: str, code: str, name: str) -> No
         f'    .with_columns(pl.col("{name}").fill_null(0))',
         ")",
     )
+
+
+def _start(draft: Draft, known: str, code: str) -> str:
+    series = f"{known}[{draft.col(1)}]"
+    return f"{series}.dt.normalize()" if code == "D" else f'{series}.dt.to_period("{code}").dt.start_time'
 
 
 def _truncated(draft: Draft, code: str) -> str:
@@ -166,6 +171,105 @@ def _write_line(draft: Draft, series: _Series, parts: str) -> None:
         n=f"len({series.known})",
     )
     draft.write(rounded_table(draft, table, (mean,)))
+
+
+def group_trend(draft: Draft) -> None:
+    """Write a value by period and level, with the means of each level's first and last quarter."""
+    named = [literal(draft.level_as_text(2, fact)) for fact in ("level_high", "level_low")]
+    known, changes, line, level = (draft.name(wanted) for wanted in ("known", "changes", "line", "level"))
+    ends = _Ends(*(draft.label(wanted) for wanted in ("first quarter", "last quarter", "change")))
+    distinct, frequent = draft.column(2).distinct, ""
+    if distinct > draft.most:
+        top = f"{known}[{draft.col(2)}].value_counts("
+        top += f"sort=True)[{draft.col(2)}]" if draft.is_polars else ").index"
+        frequent = f"{', '.join(named)}, *{top}[:{draft.most - len(named)}]"
+    if draft.is_polars:
+        made, x, y = _write_polars_changes(draft, known, changes, ends, frequent, level)
+        levels = f"{changes}[{draft.col(2)}]"
+    else:
+        made, x, y = _write_pandas_changes(draft, known, changes, ends, frequent, level)
+        levels = f"{changes}.index"
+    period = PERIODS[draft.finding.text("period")]
+    form = LevelLines(
+        levels=f"dict.fromkeys([{', '.join(named)}, *{levels}])",
+        level=level,
+        colour=draft.name("color"),
+        line=line,
+        made=made,
+        x=f"{line}{x}",
+        y=f"{line}{y}",
+        few=period in {"quarter", "year"},
+        title=axis_name(draft, 2) + (f" (some of {distinct})" if distinct > len(COLOURS) else ""),
+    )
+    draw(
+        draft,
+        form,
+        x=axis_name(draft, 1),
+        y=f"mean {axis_name(draft, 0)} by {period}",
+        n=f"len({known})",
+        height=4.8,
+    )
+    draft.write(rounded_table(draft, changes, tuple(map(literal, ends))))
+
+
+class _Ends(NamedTuple):
+    """Columns of a table of changes."""
+
+    first: str
+    last: str
+    change: str
+
+
+def _write_pandas_changes(
+    draft: Draft, known: str, changes: str, ends: _Ends, frequent: str, level: str
+) -> tuple[str, str, str]:
+    """Write the means of each level; return the expressions for one level's, their periods and their values."""
+    code = draft.finding.text("period")
+    value, group, by, quarter = draft.col(0), draft.col(2), draft.name(f"by_{PERIODS[code]}"), draft.name("quarter")
+    rows, first, last, change = draft.rows(numbers=[0], times=[1]), *map(literal, ends)
+    draft.write(
+        f"{known} = {rows}.dropna(subset={draft.cols()}).astype({{{group}: str}})",
+        f"{by} = {known}.groupby([{_start(draft, known, code)}, {group}])[{value}].mean().unstack()",
+        f"{quarter} = len({by}) // 4",
+        f"{changes} = pd.DataFrame(",
+        f"    {{{first}: {by}.iloc[:{quarter}].mean(), {last}: {by}.iloc[-{quarter}:].mean()}}",
+        ")",
+        f"{changes}[{change}] = {changes}[{last}] - {changes}[{first}]",
+        f"{changes} = {changes}[{changes}.index.isin([{frequent}])]  # the most frequent" if frequent else "",
+        f"{changes} = {changes}.dropna().sort_values({change})",
+    )
+    return f"{by}[{level}].dropna()", ".index", ""
+
+
+def _write_polars_changes(
+    draft: Draft, known: str, changes: str, ends: _Ends, frequent: str, level: str
+) -> tuple[str, str, str]:
+    """Write the means of each level; return the expressions for one level's, their periods and their values."""
+    code = draft.finding.text("period")
+    value, group, by, quarter = draft.col(0), draft.col(2), draft.name(f"by_{PERIODS[code]}"), draft.name("quarter")
+    rows, first, last, change = draft.rows(numbers=[0], times=[1]), *map(literal, ends)
+    period, mean, starts = literal(draft.label(PERIODS[code])), literal(draft.label("mean")), draft.name("starts")
+    draft.write(
+        f"{known} = {rows}.drop_nulls({draft.cols()}).with_columns(pl.col({group}).cast(pl.String))",
+        f"{by} = (",
+        f"    {known}.group_by({_truncated(draft, code)}.alias({period}), {group})",
+        f"    .agg(pl.col({value}).mean().alias({mean}))",
+        f"    .sort({period})",
+        ")",
+        f"{starts} = {by}[{period}].unique().sort()",
+        f"{quarter} = len({starts}) // 4",
+        f"{changes} = (",
+        f"    {by}.group_by({group})",
+        "    .agg(",
+        f"        pl.col({mean}).filter(pl.col({period}) < {starts}[{quarter}]).mean().alias({first}),",
+        f"        pl.col({mean}).filter(pl.col({period}) >= {starts}[-{quarter}]).mean().alias({last}),",
+        "    )",
+        f"    .with_columns((pl.col({last}) - pl.col({first})).alias({change}))",
+        f"    .filter(pl.col({group}).is_in([{frequent}]))  # the most frequent" if frequent else "",
+        f"    .drop_nulls().sort({change})",
+        ")",
+    )
+    return f"{by}.filter(pl.col({group}) == {level})", f"[{period}]", f"[{mean}]"
 
 
 def season(draft: Draft) -> None:

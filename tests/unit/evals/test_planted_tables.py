@@ -28,7 +28,7 @@ HALVES: tuple[Half, ...] = ("development", "held_back")
 CASES = {half: planted_cases(half) for half in HALVES}
 SURE = 1e-6
 
-NOT_PLANTED = {"spelling", "key_spelling"}
+NOT_PLANTED = {"group_trend", "spelling", "key_spelling"}
 """Kinds that explore has learnt since the tables were written; `exploration_cases.py` has cases of them."""
 
 
@@ -280,6 +280,25 @@ def test_what_is_planted_is_there(case: Case, planted: Planted) -> None:
         if planted.kind in EFFECT_KINDS:
             data = data.dropna().reset_index(drop=True)
         WITHIN[planted.kind](data)
+
+
+def group_trend(frame: pd.DataFrame, time: str, value: str, group: str) -> float:
+    """Return the p-value of a line over time that differs between the groups."""
+    known = frame[[value, time, group]].dropna()
+    elapsed, groups = scores(known[time]), dummies(known[group])
+    both = [elapsed, groups]
+    return better(known[value].to_numpy(float), both, [*both, groups * elapsed[:, None]])
+
+
+GROUP_TRENDS = [case for case in planted_cases("group_trends") if case.planted]
+
+
+@pytest.mark.parametrize("case", GROUP_TRENDS, ids=[f"group_trends-{at}" for at in range(len(GROUP_TRENDS))])
+def test_a_group_trend_is_there_where_it_is_planted(case: Case) -> None:
+    for planted in case.planted:
+        frame = case.tables[planted.table]
+        group, value = sorted(planted.columns, key=lambda name: pd.api.types.is_numeric_dtype(frame[name]))
+        assert group_trend(frame, case.time[planted.table], value, group) < 1e-4
 
 
 def as_variables(frame: pd.DataFrame) -> tuple[dict[str, Floats], dict[str, pd.Series]]:

@@ -80,6 +80,14 @@ def test_nearly_equal_columns_say_a_thing_once() -> None:
     assert insights(weaker, stronger, same) == [same, stronger]
 
 
+def test_a_change_of_all_rows_is_told_with_that_of_a_group_unless_it_is_larger() -> None:
+    whole, group = found("trend", "y", "day", effect=0.3), found("group_trend", "y", "day", "g", effect=0.6)
+    other = found("trend", "z", "day", effect=0.3)
+
+    assert insights(whole, group, other) == [group, other]
+    assert insights(whole, replace(group, effect=0.2)) == [whole, replace(group, effect=0.2)]
+
+
 def test_eight_insights_of_a_table_at_most_and_the_order_is_stable() -> None:
     kinds: tuple[FindingKind, ...] = ("association", "correlation", "group_difference")
     many = [found(kind, f"a{n}{kind}", f"b{n}{kind}") for n in range(4) for kind in kinds]

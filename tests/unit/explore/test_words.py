@@ -52,6 +52,18 @@ def test_a_break_of_rows_says_what_is_counted() -> None:
     )
 
 
+def test_a_trend_that_depends_on_the_group_says_where_two_of_them_went() -> None:
+    ends = {"first_high": 1846.75, "last_high": 19929.25, "first_low": 35947.75, "last_low": 31333.75}
+    said = line(
+        "group_trend", ("mwh", "year", "source"), period="Y", level_high="Wind", level_low="Coal", n=51, **ends
+    )
+
+    assert said == (
+        "How mwh changes over year depends on source: mean 1,847 in the first quarter of the years and 19,929 in "
+        "the last for Wind, 35,948 and 31,334 for Coal."
+    )
+
+
 def test_one_negative_value_near_the_others_is_not_called_far() -> None:
     near = line("impossible", ("qty",), why="only negative", value=-1, count=16)
     far = line("impossible", ("qty",), why="sentinel", value=-999, count=16)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .absence import find_missing
 from .associations import find_associations, find_correlations, find_same
+from .group_trends import find_group_trends
 from .groups import find_group_differences
 from .joins import KeyReader, find_joins
 from .overview import describe
@@ -35,6 +36,7 @@ FINDERS: tuple[tuple[str, Callable[[Table, Search], None]], ...] = (
     ("group differences", find_group_differences),
     ("correlations", find_correlations),
     ("time patterns", find_time_patterns),
+    ("trends of groups", find_group_trends),
     ("reversals and interactions", find_reversals),
 )
 """Cheap ones first; what is a copy or a recoding has to be known before relations are looked for."""

@@ -35,6 +35,27 @@ def test_independent_rows_have_no_findings_at_all(kind: str) -> None:
     assert not any(_false_findings(kind, 100 + seed) for seed in range(5))
 
 
+def _panel(seed: int, course: str) -> pd.DataFrame:
+    """Groups that lie apart and are measured each week: all rise alike, or each wanders on its own."""
+    rng = np.random.default_rng(seed)
+    weeks, groups = int(rng.choice([12, 24, 60, 120])), int(rng.integers(2, 8))
+    noise = rng.normal(0, 1, (weeks, groups))
+    values = np.cumsum(noise, axis=0) if course == "walks" else noise + np.linspace(0, 4, weeks)[:, None]
+    return pd.DataFrame(
+        {
+            "day": np.repeat(np.datetime64("2020-01-06") + 7 * np.arange(weeks), groups),
+            "g": np.tile(list("abcdefg"[:groups]), weeks),
+            "y": (values + rng.normal(0, 3, groups)).ravel(),
+        }
+    )
+
+
+@pytest.mark.parametrize("course", ["walks", "alike"])
+def test_groups_that_wander_or_rise_alike_have_no_trends_of_their_own(course: str) -> None:
+    reports = [explore({"t": _panel(seed, course)}, {}, 60, 100_000)["findings"] for seed in range(60)]
+    assert sum(any(one["kind"] == "group_trend" for one in findings) for findings in reports) <= 1
+
+
 def _two_groups(seed: int, *, slope_of_small: float) -> pd.DataFrame:
     """Two groups, of which the second has a fifth of the range."""
     rng = np.random.default_rng(seed)

@@ -53,6 +53,7 @@ EXPECTED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "curve": ("correlation", ["x", "y"], {"form": "curve"}),
     "association": ("association", ["a", "b"], {"levels_a": 3, "levels_b": 3}),
     "trend": ("trend", ["y", "at"], {"period": "W"}),
+    "group trend": ("group_trend", ["y", "at", "g"], {"level_high": "a", "level_low": "b"}),
     "row trend": ("trend", ["", "day"], {}),
     "weekday": ("season", ["y", "at"], {"cycle": "weekday"}),
     "month": ("season", ["y", "at"], {"cycle": "month"}),
@@ -100,6 +101,33 @@ def test_figures_of_a_group_difference_are_those_of_the_table() -> None:
     assert facts["highest_n"] == sizes["c"]
 
 
+def test_figures_of_a_group_trend_are_those_of_the_table() -> None:
+    frame = planted_table("group trend")
+    facts = found(look_at(frame), "group_trend", "y", "at", "g")["facts"]
+    starts = frame["at"].dt.to_period(facts["period"])
+    means = frame.groupby([starts, "g"])["y"].mean().unstack()
+    quarter = len(means) // 4
+    for end, level in (("high", "a"), ("low", "b")):
+        assert facts[f"first_{end}"] == pytest.approx(means[level].iloc[:quarter].mean())
+        assert facts[f"last_{end}"] == pytest.approx(means[level].iloc[-quarter:].mean())
+
+
+def test_a_census_every_fifth_year_has_trends() -> None:
+    random = np.random.default_rng(3)
+    year = np.repeat(np.arange(1952, 2008, 5), 40)
+    age = 50 + 0.3 * (year - 1952) + random.normal(0, 5, len(year))
+    trend = found(look_at(pd.DataFrame({"year": year, "age": age})), "trend", "age", "year")["facts"]
+    assert (trend["period"], trend["periods"]) == ("Y", 12)
+    assert trend["last"] - trend["first"] == pytest.approx(13.5, abs=2)
+
+
+def test_a_walk_whose_steps_go_one_way_has_a_trend() -> None:
+    random = np.random.default_rng(4)
+    day = np.datetime64("2024-01-01") + np.arange(200)
+    level = np.cumsum(random.normal(1, 1, 200))
+    found(look_at(pd.DataFrame({"day": day, "level": level})), "trend", "level", "day")
+
+
 def test_directions_and_places() -> None:
     trend = found(look_at(planted_table("trend")), "trend", "y", "at")["facts"]
     assert trend["last"] - trend["first"] == pytest.approx(0.75, abs=0.2)
@@ -123,7 +151,7 @@ def test_directions_and_places() -> None:
 
 
 def test_other_effects_that_are_there_are_all_that_is_found() -> None:
-    for name in ("group", "line", "curve", "association", "trend", "weekday", "break"):
+    for name in ("group", "line", "curve", "association", "trend", "group trend", "weekday", "break"):
         kinds = {one["kind"] for one in look_at(planted_table(name))["findings"]} - {"skew", "missing"}
         assert kinds == {EXPECTED[name][0]}, name
 
