@@ -1,8 +1,8 @@
 """Tables with planted findings and tables of noise: what an exploration shows of them.
 
-``python -m evals.suites.explore [development|held_back|group_trends]``. No model and no sandbox: the tables are looked
-at as the sandbox does it, and chosen from as the kernel does it. Of what is held back only the counts are printed. Of
-the tables with group trends nothing else is counted: not all that is in them is on their list.
+``python -m evals.suites.explore [development|held_back|group_trends]``. No model and no sandbox: the tables are
+looked at as the sandbox does it, and chosen from as the kernel does it. Of what is held back only the counts are
+printed. Of the tables with group trends nothing else is counted: not all that is in them is on their list.
 """
 
 from __future__ import annotations

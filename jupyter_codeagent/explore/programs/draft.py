@@ -233,7 +233,7 @@ class Draft:
     def date_format(self, column: str) -> str:
         """Return how a column of text writes its dates; empty if that is not known."""
         for one in self.exploration.findings:
-            if one.kind == "text_type" and one.table == self.table and one.columns == (column,):
+            if one.kind == "text_type" and one.table == self.finding.table and one.columns == (column,):
                 return one.text("format") if one.text("meant") == "date" else ""
         return ""
 

@@ -109,6 +109,47 @@ def test_every_program_of_an_odd_table_runs_and_shows_what_is_said(name: str, li
     assert any("sales is highest for region" in line for line in said)
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%SZ", "%b %d, %Y"])
+def test_dates_that_are_text_have_trends_seasons_and_gaps(written: str, library: Any) -> None:
+    rng = np.random.default_rng(5)
+    days = pd.Series(pd.date_range("2021-03-01", "2023-06-30", freq="D"))
+    days = days[(days < "2022-05-01") | (days > "2022-05-20")].repeat(2)
+    sales = 100 + np.arange(len(days)) / 40 + 9 * (days.dt.day_of_week >= 5) + rng.normal(0, 5, len(days))
+    said = shown(library({"day": list(days.dt.strftime(written)), "sales": list(sales)}))
+
+    assert any(line.startswith("sales rises over day") for line in said)
+    assert any(line.startswith("sales is highest on S") for line in said)
+    assert any(line.startswith("t has no rows between 2022-04-30 and 2022-05-21") for line in said)
+    assert any(line.startswith("day holds dates as text in 100 %") for line in said)
+
+
+def test_dates_that_are_text_are_read_in_their_format_where_the_index_says_something() -> None:
+    days = pd.Series(pd.date_range("2021-03-01", "2022-06-30", freq="D"))
+    sales = np.arange(len(days)) / 40 + np.random.default_rng(5).normal(0, 5, len(days))
+    table = pd.DataFrame({"day": days.dt.strftime("%d/%m/%Y"), "sales": sales})
+    table.index = pd.Index([f"n{row}" for row in range(len(days))], name="no")
+    codes = [cell.code for cell in cells(table)]
+    trends = [code for code in codes if "over time" in code]
+
+    assert trends
+    assert all('format="%d/%m/%Y"' in code for code in trends)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{month:02}/{day:02}/2024" for month in range(1, 13) for day in range(1, 13)],
+        [f"2024-{month:02}" if month % 2 else f"2024-{month:02}-01" for month in range(1, 13)] * 12,
+    ],
+    ids=["day or month", "days or months"],
+)
+def test_dates_that_could_be_others_are_no_time(texts: list[str]) -> None:
+    table = pd.DataFrame({"day": texts, "sales": np.arange(float(len(texts)))})
+
+    assert not any("over day" in line for line in shown(table))
+
+
 def test_numbers_of_a_category_are_no_text() -> None:
     assert not any("text" in line for line in shown(ODD["a category of numbers"]()))
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .date_texts import MIN_ROWS, date_format, days_of
 from .periods import MIN_PERIODS
-from .roles import FINE_PARTS, MAX_LEVELS, MAX_NUMBER_LEVELS, Column, Profile, date_part, role_of
+from .roles import FINE_PARTS, MAX_LEVELS, MAX_NUMBER_LEVELS, Column, Profile, date_part, is_text, role_of
 from .sources import Source
 from .statistics import average_ranks, standardize
 
@@ -36,6 +37,10 @@ class Table:
         self.hidden: set[str] = set(self.left_out)
         """These, and columns that only repeat another one."""
         self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self.date_formats: dict[str, str] = {}
+        """How columns of text write dates; empty for those that do not."""
+        self._days_of_levels: dict[str, Any] = {}
+        """Of columns of text that mean dates."""
         self.columns: dict[str, Column] = {}
         self.labels = 0
         """Columns of the table, those included that are not looked at."""
@@ -88,7 +93,7 @@ class Table:
 
     def numbers(self, name: str) -> Any:
         """Return the numbers of the rows looked at: flags as 0 and 1, dates as days since 1970."""
-        return self._keep("numbers", name, lambda: self.source.numbers(name, self.index))
+        return self._keep("numbers", name, lambda: self._read_numbers(name))
 
     def levels(self, name: str) -> tuple[Any, list[str]]:
         """Return numbers of levels, missing as -1, and the levels as text."""
@@ -203,6 +208,8 @@ class Table:
             self.notes.append(f"column {name[:80]!r} could not be read ({type(problem).__name__})")
             return Column(name, stored, "other", "other", 0, 0)
         role = role_of(name, kind, profile, self.name)
+        if is_text(kind, stored) and role != "constant" and self._read_dates(name):
+            role = "date" if kind == "text" else role
         part = date_part(name, profile) if kind == "number" else ""
         return Column(
             name, stored, kind, "number" if part else role, missing, profile.distinct, profile.whole, part, infinite
@@ -224,6 +231,22 @@ class Table:
         clock = whole and distinct >= MIN_CLOCK_TIMES and _is_clock(present)
         stretch = self.rows / max(self.size, 1)
         return Profile(len(present), distinct, whole, float(present[0]), float(present[-1]), clock, stretch=stretch)
+
+    def _read_numbers(self, name: str) -> Any:
+        if name not in self._days_of_levels:
+            return self.source.numbers(name, self.index)
+        return np.append(self._days_of_levels[name], np.nan)[self.levels(name)[0]]
+
+    def _read_dates(self, name: str) -> bool:
+        """Remember how the texts of a column write dates, and which days they mean; check that it is certain."""
+        codes, levels = self.levels(name)
+        rows = np.bincount(codes[codes >= 0], minlength=len(levels))
+        form = date_format([level.strip() for level in levels], rows) if rows.sum() >= MIN_ROWS else ""
+        self.date_formats[name] = form
+        days = days_of(levels, rows, form) if form else None
+        if days is not None:
+            self._days_of_levels[name] = days
+        return days is not None
 
     def _read_levels(self, name: str) -> tuple[Any, list[str]]:
         if self.columns and name in self.columns and self.columns[name].kind == "number":
