@@ -113,7 +113,7 @@ def test_every_program_of_an_odd_table_runs_and_shows_what_is_said(name: str, li
 @pytest.mark.parametrize("written", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%SZ", "%b %d, %Y"])
 def test_dates_that_are_text_have_trends_seasons_and_gaps(written: str, library: Any) -> None:
     rng = np.random.default_rng(5)
-    days = pd.Series(pd.date_range("2021-03-01", "2023-06-30", freq="D"))
+    days: Any = pd.Series(pd.date_range("2021-03-01", "2023-06-30", freq="D"))
     days = days[(days < "2022-05-01") | (days > "2022-05-20")].repeat(2)
     sales = 100 + np.arange(len(days)) / 40 + 9 * (days.dt.day_of_week >= 5) + rng.normal(0, 5, len(days))
     said = shown(library({"day": list(days.dt.strftime(written)), "sales": list(sales)}))

@@ -9,7 +9,7 @@ import numpy as np
 
 from .periods import MIN_FILLED, MIN_PERIODS, Series, covered_periods, period_of, steps_of_years
 from .search import MIN_EFFECT, Search
-from .statistics import average_ranks, correlation_p, effect_of_distance, standardize
+from .statistics import average_ranks, correlation_p, deviations, effect_of_distance, standardize
 from .table import Table
 from .time_patterns import MIN_ROWS, drift_p, fit_trend, fit_with_months, inflation_by_memory
 
@@ -27,30 +27,38 @@ class Grid:
     """Numbers of the levels that have rows in most periods."""
     means: Any
     """A row for each place and a column for each level; NaN without rows."""
+    rows: int
+    spread: float
+    """Standard deviation of the rows within their levels."""
 
 
 def find_group_trends(table: Table, search: Search) -> None:
     """Find numbers that change over the main date in one group other than in the others."""
     if not table.time:
         return
-    days = table.days(table.time)
     for group in table.groups:
         codes, levels = table.levels(group)
-        dated = ~np.isnan(days) & (codes >= 0)
-        period = _choose_period(days[dated], codes[dated]) if 2 <= len(levels) <= MAX_LEVELS else ""
-        places = period_of(np.where(dated, days, 0), period) if period else days
-        for value in table.values + table.flags:
-            if not period or value == group:
-                continue
-            if search.is_over():
-                return
-            numbers = table.numbers(value)
-            rows = dated & ~np.isnan(numbers)
-            if rows.sum() < MIN_ROWS:
-                continue
-            grid = _average(period, places[rows], codes[rows], numbers[rows])
-            if len(grid.levels) > 1:
-                _compare(grid, (value, table.time, group), levels, numbers[rows], search)
+        dated = np.flatnonzero(~np.isnan(table.days(table.time)) & (codes >= 0))
+        if search.is_over():
+            return
+        if 2 <= len(levels) <= MAX_LEVELS and len(dated) >= MIN_ROWS:
+            _look_at_group(table, group, dated, search)
+
+
+def _look_at_group(table: Table, group: str, dated: Any, search: Search) -> None:
+    (codes, levels), days = table.levels(group), table.days(table.time)[dated]
+    codes, period = codes[dated], _choose_period(days, codes[dated])
+    if not period:
+        return
+    places = period_of(days, period)
+    for value in table.values + table.flags:
+        numbers = table.numbers(value)[dated]
+        known = ~np.isnan(numbers)
+        if value == group or known.sum() < MIN_ROWS or search.is_over():
+            continue
+        grid = _average(period, places[known], codes[known], numbers[known])
+        if len(grid.levels) > 1 and len(grid.places) >= MIN_PERIODS:
+            _compare(grid, (value, table.time, group), levels, search)
 
 
 def _choose_period(days: Any, codes: Any) -> str:
@@ -75,10 +83,11 @@ def _average(period: str, places: Any, codes: Any, numbers: Any) -> Grid:
     ends = filled[:quarter].any(axis=0) & filled[len(used) - quarter :].any(axis=0)
     levels = np.flatnonzero(ends & (filled.mean(axis=0) >= MIN_FILLED))
     means = sums / np.where(counts > 0, counts, np.nan)
-    return Grid(period, used + first, levels, means[np.ix_(used, levels)])
+    spread = float(deviations(numbers, codes, width).std())
+    return Grid(period, used + first, levels, means[np.ix_(used, levels)], len(numbers), spread)
 
 
-def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], numbers: Any, search: Search) -> None:
+def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], search: Search) -> None:
     """Compare each level with the others, and add the one that most surely moves away from them."""
     search.tried += 1
     ranks = _standard_ranks(grid.means - np.nanmean(grid.means, axis=0))
@@ -89,7 +98,7 @@ def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], numbe
     first, last = np.nanmean(grid.means[:quarter], axis=0), np.nanmean(grid.means[-quarter:], axis=0)
     change = last - first
     gone = float(change[level] - np.delete(change, level).mean())
-    effect = effect_of_distance(gone / max(float(numbers.std()), 1e-300))
+    effect = effect_of_distance(gone / max(grid.spread, 1e-300))
     p = min(1.0, p * len(compared))
     if effect < MIN_EFFECT or p >= 0.01:
         return
@@ -99,7 +108,7 @@ def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], numbe
         columns,
         effect,
         p,
-        n=len(numbers),
+        n=grid.rows,
         period=grid.period,
         level_high=levels[grid.levels[high]],
         first_high=first[high],

@@ -56,6 +56,19 @@ def test_groups_that_wander_or_rise_alike_have_no_trends_of_their_own(course: st
     assert sum(any(one["kind"] == "group_trend" for one in findings) for findings in reports) <= 1
 
 
+def test_a_group_or_a_number_without_dates_ends_no_search() -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=200), "g": ["a", "b"] * 100})
+    table["y"], table["late"] = rng.normal(size=200), np.where(np.arange(200) < 150, np.nan, 1.5)
+    table["sparse"] = np.where(np.arange(200) % 50 < 15, rng.normal(size=200), np.nan)
+    table["dated"] = pd.Series(["x", "y"] * 100).where(np.arange(200) < 3)
+    assert explore({"t": table}, {}, 60, 100_000)["skipped"] == []
+    assert (
+        explore({"t": table.assign(day=table["day"].where(table["dated"].isna()))}, {}, 60, 100_000)["skipped"]
+        == []
+    )
+
+
 def _two_groups(seed: int, *, slope_of_small: float) -> pd.DataFrame:
     """Two groups, of which the second has a fifth of the range."""
     rng = np.random.default_rng(seed)
