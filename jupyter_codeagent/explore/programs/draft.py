@@ -179,6 +179,8 @@ class Draft:
         """Return the expression that makes numbers of a column; empty if it has them."""
         column, series = self.column(place), self._series(place)
         stored = column.type.lower()
+        if read := self._number_in_text(place):
+            return read
         if column.type == "object":  # Decimal, or integers of any size
             return f"{series}.astype(float)"
         if column.infinite and self.is_polars:
@@ -191,6 +193,19 @@ class Draft:
             return f"{series}.fill_nan(None)" if stored.startswith("float") and column.missing else ""
         plain = re.fullmatch(r"u?int\d+|float\d+", column.type) or not column.type
         return "" if plain else f"{series}.astype(float)"
+
+    def _number_in_text(self, place: int) -> str:
+        """Return the expression that reads the numbers of a column of text; empty if it is none."""
+        known = self._type_in_text(self.finding.columns[place]) if self.is_text(place) else None
+        if known is None or known.text("meant") != "number":
+            return ""
+        mark, series = known.text("decimal") or ".", self._series(place)
+        if self.is_polars:
+            point = '.str.replace(",", ".", literal=True)' if mark == "," else ""
+            return f'{series}.str.replace_all(r"[^0-9{mark}eE+-]", ""){point}.cast(pl.Float64, strict=False)'
+        point = '.str.replace(",", ".")' if mark == "," else ""
+        digits = f'{series}.str.replace(r"[^0-9{mark}eE+-]", "", regex=True){point}'
+        return f'pd.to_numeric({digits}, errors="coerce")'
 
     def _as_time(self, place: int) -> str:
         """Return the expression that makes dates without time zone of a column; empty if it has them."""
@@ -232,10 +247,13 @@ class Draft:
 
     def date_format(self, column: str) -> str:
         """Return how a column of text writes its dates; empty if that is not known."""
-        for one in self.exploration.findings:
-            if one.kind == "text_type" and one.table == self.finding.table and one.columns == (column,):
-                return one.text("format") if one.text("meant") == "date" else ""
-        return ""
+        known = self._type_in_text(column)
+        return known.text("format") if known is not None and known.text("meant") == "date" else ""
+
+    def _type_in_text(self, column: str) -> Finding | None:
+        """Return the finding that says what the text of a column means."""
+        findings = (one for one in self.exploration.findings if one.kind == "text_type")
+        return next((one for one in findings if (one.table, one.columns) == (self.finding.table, (column,))), None)
 
     def shown_columns(self) -> str:
         """Return the columns that rows are shown with: the finding's, the key, others; none that is left out."""

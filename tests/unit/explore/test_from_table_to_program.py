@@ -124,6 +124,36 @@ def test_dates_that_are_text_have_trends_seasons_and_gaps(written: str, library:
     assert any(line.startswith("day holds dates as text in 100 %") for line in said)
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("written", ["${:,.2f}", "{:.2f} €", "{:.1f}%", "german", "{:.3e}"])
+def test_numbers_that_are_text_are_compared_and_correlated(written: str, library: Any) -> None:
+    table = shop(
+        cost=lambda rng, _, sales: sales * 30 + rng.normal(0, 90, ROWS),
+        day=lambda rng, _, __: pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, ROWS), unit="D"),
+    )
+    table["cost"] += 300 * (table["day"] - table["day"].min()).dt.days / 100
+    german = str.maketrans(",.", ".,")
+    texts = [
+        f"{one:,.2f}".translate(german) if written == "german" else written.format(one) for one in table["cost"]
+    ]
+    texts[5], texts[9] = None, "n/a"  # type: ignore[call-overload]
+    said = shown(library({**table.to_dict("list"), "cost": texts}))
+
+    assert any(line.startswith("cost holds numbers as text in 99.8 %") for line in said)
+    assert any(line.startswith("cost rises with sales (Spearman r 0.7") for line in said)
+    assert any(line.startswith("cost is highest for region south") for line in said)
+    assert any(line.startswith("cost rises over day") for line in said)
+
+
+@pytest.mark.parametrize("texts", [["1", "2", "3"], ["80331", "10115", "20095"], ["A1", "B2", "C3"]])
+def test_codes_that_are_text_stay_groups(texts: list[str]) -> None:
+    table = shop().assign(
+        region=lambda t: t["region"].map(dict(zip(["north", "south", "west"], texts, strict=True)))
+    )
+
+    assert any(line.startswith(f"sales is highest for region {texts[1]}") for line in shown(table))
+
+
 def test_dates_that_are_text_are_read_in_their_format_where_the_index_says_something() -> None:
     days = pd.Series(pd.date_range("2021-03-01", "2022-06-30", freq="D"))
     sales = np.arange(len(days)) / 40 + np.random.default_rng(5).normal(0, 5, len(days))

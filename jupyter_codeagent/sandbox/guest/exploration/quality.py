@@ -207,9 +207,7 @@ def _find_skew(name: str, values: Any, search: Search) -> None:
 def find_gaps(table: Table, search: Search) -> None:
     """Find holes in the dates covered."""
     for name in table.with_role("date"):
-        days = table.numbers(name)
-        if table.sampled:
-            days = table.source.numbers(name, None)
+        days = table.every_day(name)
         days = np.unique(np.floor(days[~np.isnan(days)]))
         if len(days) >= MIN_DATES and not search.is_over():
             search.tried += 1

@@ -63,11 +63,6 @@ class Profile:
     """Rows of the table for each row looked at."""
 
 
-def is_text(kind: str, stored: str) -> bool:
-    """Check for texts that a program may read as something else; those of categories are levels."""
-    return kind in ("text", "mixed") and not stored.lower().startswith(("category", "categorical", "enum"))
-
-
 def is_measured(column: Column) -> bool:
     """Check for numbers of which hardly any two of few rows are the same by chance, so that they identify none."""
     return column.kind not in ("text", "date") and column.role == "number" and not column.part

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from .date_texts import MIN_ROWS, date_format, days_of
+from .number_texts import numbers_of
 from .periods import MIN_PERIODS
-from .roles import FINE_PARTS, MAX_LEVELS, MAX_NUMBER_LEVELS, Column, Profile, date_part, is_text, role_of
+from .roles import FINE_PARTS, MAX_LEVELS, MAX_NUMBER_LEVELS, Column, Profile, date_part, role_of
 from .sources import Source
 from .statistics import average_ranks, standardize
 
 KEPT_BYTES = 96 << 20
 SCREEN_ROWS = 20_000
 MAX_COLUMNS = 300
+CATEGORIES = ("category", "categorical", "enum")
+"""How the types of categories begin, in lower case: their texts are levels, and stay such."""
 MIN_CLOCK_TIMES = 100
 """Different integers that all have to be possible times of day before they are taken for some."""
 
@@ -38,9 +41,9 @@ class Table:
         """These, and columns that only repeat another one."""
         self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self.date_formats: dict[str, str] = {}
-        """How columns of text write dates; empty for those that do not."""
-        self._days_of_levels: dict[str, Any] = {}
-        """Of columns of text that mean dates."""
+        """How columns of text that are no categories write dates; empty for those that do not."""
+        self._read: dict[str, Any] = {}
+        """The numbers, or days since 1970, that the levels of some columns of text mean."""
         self.columns: dict[str, Column] = {}
         self.labels = 0
         """Columns of the table, those included that are not looked at."""
@@ -208,8 +211,8 @@ class Table:
             self.notes.append(f"column {name[:80]!r} could not be read ({type(problem).__name__})")
             return Column(name, stored, "other", "other", 0, 0)
         role = role_of(name, kind, profile, self.name)
-        if is_text(kind, stored) and role != "constant" and self._read_dates(name):
-            role = "date" if kind == "text" else role
+        if kind == "text" and not stored.lower().startswith(CATEGORIES) and role != "constant":
+            role = self._read_texts(name) or role
         part = date_part(name, profile) if kind == "number" else ""
         return Column(
             name, stored, kind, "number" if part else role, missing, profile.distinct, profile.whole, part, infinite
@@ -232,21 +235,31 @@ class Table:
         stretch = self.rows / max(self.size, 1)
         return Profile(len(present), distinct, whole, float(present[0]), float(present[-1]), clock, stretch=stretch)
 
-    def _read_numbers(self, name: str) -> Any:
-        if name not in self._days_of_levels:
-            return self.source.numbers(name, self.index)
-        return np.append(self._days_of_levels[name], np.nan)[self.levels(name)[0]]
+    def every_day(self, name: str) -> Any:
+        """Return the days of all rows, also of those that are not looked at; of text, each once."""
+        if name not in self._read:
+            return self.source.numbers(name, None) if self.sampled else self.numbers(name)
+        levels = self.source.codes(name, None)[1]
+        days = days_of(levels, np.ones(len(levels)), self.date_formats[name])
+        return self._read[name] if days is None else days
 
-    def _read_dates(self, name: str) -> bool:
-        """Remember how the texts of a column write dates, and which days they mean; check that it is certain."""
+    def _read_numbers(self, name: str) -> Any:
+        if name not in self._read:
+            return self.source.numbers(name, self.index)
+        return np.append(self._read[name], np.nan)[self.levels(name)[0]]
+
+    def _read_texts(self, name: str) -> str:
+        """Read the levels of a column of text as dates or numbers, if they surely mean such; return which."""
         codes, levels = self.levels(name)
         rows = np.bincount(codes[codes >= 0], minlength=len(levels))
-        form = date_format([level.strip() for level in levels], rows) if rows.sum() >= MIN_ROWS else ""
+        texts = [level.strip() for level in levels]
+        form = date_format(texts, rows) if rows.sum() >= MIN_ROWS else ""
         self.date_formats[name] = form
-        days = days_of(levels, rows, form) if form else None
-        if days is not None:
-            self._days_of_levels[name] = days
-        return days is not None
+        read = days_of(levels, rows, form) if form else numbers_of(texts, rows)
+        if read is None:
+            return ""
+        self._read[name] = read
+        return "date" if form else "number"
 
     def _read_levels(self, name: str) -> tuple[Any, list[str]]:
         if self.columns and name in self.columns and self.columns[name].kind == "number":
