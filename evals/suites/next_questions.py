@@ -19,6 +19,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -226,8 +227,14 @@ def difference(kind: QuestionKind, wanted: Figures, found: Figures) -> str:
 
 
 def numbers(frame: pd.DataFrame, name: str) -> list[float]:
-    """Return a column as plain numbers."""
-    return [as_number(value) for value in frame[name]]
+    """Return a column as plain numbers; of text those that it writes, without signs and separators."""
+    values = [*frame[name]]
+    if not any(isinstance(value, str) for value in values):
+        return [as_number(value) for value in values]
+    texts = ["".join(one for one in str(value) if one in "0123456789.,+-eE") for value in values]
+    decimal_comma = any("," in one and len(one) - one.rindex(",") != 4 for one in texts)
+    thousands = "." if decimal_comma else ","
+    return [as_number(one.replace(thousands, "").replace(",", ".")) for one in texts]
 
 
 def keys_of(frame: pd.DataFrame, name: str) -> list[str | None]:
@@ -310,7 +317,12 @@ def _together(frame: pd.DataFrame, one: NextQuestion) -> Figures:
 
 def dates(frame: pd.DataFrame, name: str) -> list[Any]:
     """Return a column as dates without a zone, None where there is none."""
-    return [None if pd.isna(value) else pd.Timestamp(value).tz_localize(None) for value in frame[name]]
+    values = [None if pd.isna(value) else value for value in frame[name]]
+    heads = [re.match(r"(\d\d)[./-]\d\d[./-]", value) for value in values if isinstance(value, str)]
+    day_first = any(head is not None and int(head[1]) > 12 for head in heads)
+    read = partial(pd.to_datetime, dayfirst=day_first, errors="coerce")
+    moments = [None if value is None else read(value) for value in values]
+    return [None if one is None or pd.isna(one) else one.tz_localize(None) for one in moments]
 
 
 def _over_time(frame: pd.DataFrame, one: NextQuestion) -> Figures:

@@ -145,7 +145,9 @@ def test_numbers_that_are_text_are_compared_and_correlated(written: str, library
     assert any(line.startswith("cost rises over day") for line in said)
 
 
-@pytest.mark.parametrize("texts", [["1", "2", "3"], ["80331", "10115", "20095"], ["A1", "B2", "C3"]])
+@pytest.mark.parametrize(
+    "texts", [["1", "2", "3"], ["80331", "10115", "20095"], ["A1", "B2", "C3"], ["E1", "E2", "E3"]]
+)
 def test_codes_that_are_text_stay_groups(texts: list[str]) -> None:
     table = shop().assign(
         region=lambda t: t["region"].map(dict(zip(["north", "south", "west"], texts, strict=True)))

@@ -10,7 +10,8 @@ import numpy as np
 from .date_texts import MIN_ROWS, MIN_SHARE
 
 NUMBER = re.compile(
-    r"[-+]?\s*+(?:[$€£¥]\s*+)?[-+]?(\d{1,3}([ ,.']\d{3})+|\d+)?([.,]\d+)?([eE][-+]?\d+)?\s*+[%€$£]?"
+    r"[-+]?\s*+(?:[$€£¥]\s*+)?[-+]?"
+    r"(?:(?:\d{1,3}(?:[ ,.']\d{3})+|\d+)(?:[.,]\d+)?|[.,]\d+)(?:[eE][-+]?\d+)?\s*+[%€$£]?"
 )
 CODE = re.compile(r"0\d+|\d{9,}")
 """Digits that are no quantity: a leading zero, or the length of a number of a telephone or an account."""
@@ -21,7 +22,7 @@ MAX_PARSED = 200_000
 
 def is_number(text: str) -> bool:
     """Check that a text is one number, perhaps with separators, a sign of currency or percent."""
-    return NUMBER.fullmatch(text) is not None and any(letter.isdigit() for letter in text)
+    return NUMBER.fullmatch(text) is not None
 
 
 def has_decimal_comma(text: str) -> bool:
@@ -57,7 +58,8 @@ def numbers_of(texts: list[str], rows: Any) -> Any:
         return None
     mark = decimal_sign(texts)
     other = re.compile(rf"[^0-9{mark}eE+-]")
-    return np.array([_number(other.sub("", text).replace(",", ".")) for text in texts])
+    numbers = np.array([_number(other.sub("", text).replace(",", ".")) for text in texts])
+    return None if rows[~np.isnan(numbers)].sum() < MIN_SHARE * rows.sum() else numbers
 
 
 def _number(text: str) -> float:
