@@ -188,9 +188,11 @@ def _time_line(form: TimeLine, ax: str) -> list[str]:
 
 def _level_lines(draft: Draft, form: LevelLines, fig: str, ax: str) -> list[str]:
     marker = ', marker="o"' if form.few else ""
+    colours = draft.name("colors")
     legend = _legend(ax, 1) if has_long_labels(draft) else _levels_legend(draft, fig, form.title)
     return [
-        f"for {form.level}, {form.colour} in zip({form.levels}, [{', '.join(map(literal, COLOURS))}]):",
+        f"{colours} = [{', '.join(map(literal, COLOURS))}]",
+        f"for {form.level}, {form.colour} in zip({form.levels}, {colours}):",
         f"    {form.line} = {form.made}",
         f"    {ax}.plot({form.x}, {form.y}, color={form.colour}, label={form.level}{marker})",
         _dates(ax),

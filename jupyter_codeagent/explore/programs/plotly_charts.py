@@ -200,10 +200,11 @@ def _time_line(form: TimeLine, fig: str) -> list[str]:
 
 
 def _level_lines(draft: Draft, form: LevelLines, fig: str) -> list[str]:
-    mode = "lines+markers" if form.few else "lines"
+    mode, colours = "lines+markers" if form.few else "lines", draft.name("colors")
     return [
         f"{fig} = go.Figure()",
-        f"for {form.level}, {form.colour} in zip({form.levels}, [{', '.join(map(literal, COLOURS))}]):",
+        f"{colours} = [{', '.join(map(literal, COLOURS))}]",
+        f"for {form.level}, {form.colour} in zip({form.levels}, {colours}):",
         f"    {form.line} = {form.made}",
         f"    {fig}.add_scatter(",
         f'        x={form.x}, y={form.y}, mode="{mode}", line_color={form.colour}, name={form.level}',

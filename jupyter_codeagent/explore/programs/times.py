@@ -227,13 +227,16 @@ def _write_pandas_changes(
     code = draft.finding.text("period")
     value, group, by, quarter = draft.col(0), draft.col(2), draft.name(f"by_{PERIODS[code]}"), draft.name("quarter")
     rows, first, last, change = draft.rows(numbers=[0], times=[1]), *map(literal, ends)
+    starts = draft.name("starts")
     draft.write(
         f"{known} = {rows}.dropna(subset={draft.cols()}).astype({{{group}: str}})",
-        f"{by} = {known}.groupby([{_start(draft, known, code)}, {group}])[{value}].mean().unstack()",
+        f"{starts} = {_start(draft, known, code)}",
+        f"{by} = {known}.groupby([{starts}, {group}])[{value}].mean().unstack()",
         f"{quarter} = len({by}) // 4",
-        f"{changes} = pd.DataFrame(",
-        f"    {{{first}: {by}.iloc[:{quarter}].mean(), {last}: {by}.iloc[-{quarter}:].mean()}}",
-        ")",
+        f"{changes} = pd.DataFrame({{",
+        f"    {first}: {by}.iloc[:{quarter}].mean(),",
+        f"    {last}: {by}.iloc[-{quarter}:].mean(),",
+        "})",
         f"{changes}[{change}] = {changes}[{last}] - {changes}[{first}]",
         f"{changes} = {changes}[{changes}.index.isin([{frequent}])]  # the most frequent" if frequent else "",
         f"{changes} = {changes}.dropna().sort_values({change})",
