@@ -137,6 +137,8 @@ class Draft:
     def level_as_text(self, place: int, fact: str) -> str:
         """Return a category as both libraries write it once the column is cast to text: 7 of floats is ``7.0``."""
         text, stored = self.finding.text(fact), self.column(place).type.lower()
+        if self.is_polars and stored.startswith("bool"):
+            return text.lower()
         is_float = stored.startswith(("float", "double")) and _NUMBER_WORD.fullmatch(text)
         return str(float(text)) if is_float else text
 
@@ -199,13 +201,14 @@ class Draft:
         known = self._type_in_text(self.finding.columns[place]) if self.is_text(place) else None
         if known is None or known.text("meant") != "number":
             return ""
-        mark, series = known.text("decimal") or ".", self._series(place)
+        mark, series, known_type = known.text("decimal") or ".", self._series(place), self.column(place).type
         if self.is_polars:
             point = '.str.replace(",", ".", literal=True)' if mark == "," else ""
             return f'{series}.str.replace_all(r"[^0-9{mark}eE+-]", ""){point}.cast(pl.Float64, strict=False)'
         point = '.str.replace(",", ".")' if mark == "," else ""
         digits = f'{series}.str.replace(r"[^0-9{mark}eE+-]", "", regex=True){point}'
-        return f'pd.to_numeric({digits}, errors="coerce")'
+        plain = ".astype(float)" if known_type.endswith("[pyarrow]") else ""  # there NaN is not missing
+        return f'pd.to_numeric({digits}, errors="coerce"){plain}'
 
     def _as_time(self, place: int) -> str:
         """Return the expression that makes dates without time zone of a column; empty if it has them."""

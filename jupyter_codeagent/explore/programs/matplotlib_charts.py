@@ -194,10 +194,16 @@ def _level_lines(draft: Draft, form: LevelLines, fig: str, ax: str) -> list[str]
         f"{colours} = [{', '.join(map(literal, COLOURS))}]",
         f"for {form.level}, {form.colour} in zip({form.levels}, {colours}):",
         f"    {form.line} = {form.made}",
-        f"    {ax}.plot({form.x}, {form.y}, color={form.colour}, label={form.level}{marker})",
+        f"    {ax}.plot({form.x}, {form.y}, color={form.colour}, label={_level_label(draft, form.level)}{marker})",
         _dates(ax),
         legend,
     ]
+
+
+def _level_label(draft: Draft, level: str) -> str:
+    """Return the expression for a level's name in the legend, where a dollar sign would begin mathematics."""
+    has_dollar = any("$" in draft.finding.text(fact) for fact in ("level_high", "level_low"))
+    return f'{level}.replace("$", r"\\$")' if has_dollar else level
 
 
 def _levels_legend(draft: Draft, fig: str, title: str) -> str:
@@ -228,7 +234,7 @@ def _strata(draft: Draft, form: Strata, fig: str, ax: str) -> list[str]:
         f"    {drawn} = {form.sample}",
         f'    {ax}.scatter({drawn}[{x}], {drawn}[{y}], s=8, alpha=0.35, color={form.colour}, edgecolors="none")',
         f"    {line} = np.polynomial.Polynomial.fit({part}[{x}], {part}[{y}], 1).linspace(2)",
-        f"    {ax}.plot(*{line}, color={form.colour}, label={form.level})",
+        f"    {ax}.plot(*{line}, color={form.colour}, label={_level_label(draft, form.level)})",
         f"{line} = np.polynomial.Polynomial.fit({rows}[{x}], {rows}[{y}], 1).linspace(2)",
         f'{ax}.plot(*{line}, color={TEXT_COLOUR}, linestyle="--", linewidth=2, label="overall")',
         _levels_legend(draft, fig, form.title),

@@ -145,6 +145,78 @@ def test_numbers_that_are_text_are_compared_and_correlated(written: str, library
     assert any(line.startswith("cost rises over day") for line in said)
 
 
+NOT_NUMBERS: dict[str, Callable[[list[float]], list[str]]] = {
+    "two ways to write decimals": lambda values: ["1,5", *(f"{one:.2f}" for one in values[1:])],
+    "a text with a figure in it": lambda values: ["Lot 7", *(f"{one:.2f}" for one in values[1:])],
+    "negative ones in brackets": lambda values: ["(0.36)", *(f"{one:,.2f}" for one in values[1:])],
+    "another minus": lambda values: ["\N{MINUS SIGN}5.00", *(f"{one:.2f}" for one in values[1:])],
+    "two currencies": lambda values: ["€10.00", *(f"${one:,.2f}" for one in values[1:])],
+    "thousands or three decimals": lambda values: [f"{round(one * 9):,}".replace(",", ".") for one in values],
+    "versions": lambda values: [f"3.{round(one) % 5 + 8}" for one in values],
+    "telephones": lambda values: [f"+4915{round(one * 1e6)}" for one in values],
+    "too large": lambda values: ["1e400", *(f"{one:.2f}" for one in values[1:])],
+}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("written", NOT_NUMBERS)
+def test_texts_that_may_be_other_numbers_or_none_are_not_read(written: str, library: Any) -> None:
+    table = shop()
+    texts = NOT_NUMBERS[written]([*table["sales"]])
+    report = explore({"t": library({**table.to_dict("list"), "price": texts})}, {}, 60, 500_000)
+    said = [one for one in report["findings"] if "price" in one["columns"] and one["kind"] != "text_type"]
+
+    assert [one["kind"] for one in said if one["kind"] in ("correlation", "group_difference", "outliers")] == []
+
+
+def test_thousands_and_three_decimals_of_a_comma_are_told_apart() -> None:
+    table = shop(cost=lambda rng, _, sales: sales + rng.normal(0, 9, ROWS))
+    thousands = [f"{round(one * 30):,}" for one in table["cost"]]
+    decimals = [f"{one / 200:.3f}".replace(".", ",") for one in table["cost"]]
+    prices, shares = (shown(shop().assign(price=texts)) for texts in (thousands, decimals))
+
+    assert any(line.startswith("price is highest for region south (mean 3,4") for line in prices)
+    assert any(line.startswith("price is highest for region south (mean 0.5") for line in shares)
+
+
+def test_each_column_of_text_that_is_read_has_the_finding_that_its_programs_need() -> None:
+    rng = np.random.default_rng(2)
+    texts = {f"c{place}": [f"${one:,.2f}" for one in rng.normal(100, 9, ROWS)] for place in range(70)}
+
+    assert any(line.startswith("sales is highest") for line in shown(shop().assign(**texts)))
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("odd", ["TBC", "9999-12-31", "2022-05", " 2022-05-01"])
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d/%m/%Y", " %Y-%m-%d"])
+def test_odd_dates_among_texts_make_no_false_time(written: str, odd: str, library: Any) -> None:
+    days = pd.Series([one for one in pd.date_range("2018-01-01", "2023-12-01", freq="MS") for _ in range(8)])
+    texts = [*days.dt.strftime(written)]
+    texts[::50] = [odd] * len(texts[::50])
+    sales = np.arange(len(days)) / 40 + np.random.default_rng(5).normal(0, 5, len(days))
+    report = explore({"t": library({"day": texts, "sales": list(sales)})}, {}, 60, 500_000)
+
+    dates = report["tables"][0]["dates"]
+    assert dates is None or (dates["first"], dates["last"]) in (
+        ("2018-01-01", "2023-12-01"),
+        ("2018-02-01", "2023-12-01"),
+    )
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("levels", [[True, False], ["$0-$25k", "$25k+"], [1.0, 2.0, 7.0], ["1", "02"]], ids=str)
+def test_a_trend_of_a_group_names_its_levels_as_the_program_does(levels: list[Any], library: Any) -> None:
+    rng = np.random.default_rng(6)
+    days, which = rng.integers(0, 700, 4000), rng.integers(0, len(levels), 4000)
+    table = {
+        "day": list(pd.Timestamp("2022-01-01") + pd.to_timedelta(days, unit="D")),
+        "band": [levels[one] for one in which],
+        "pay": list(rng.normal(0, 1, 4000) + np.where(which == 0, 2, -2) * days / 700),
+    }
+
+    assert any(line.startswith("How pay changes over day depends on band") for line in shown(library(table)))
+
+
 @pytest.mark.parametrize(
     "texts", [["1", "2", "3"], ["80331", "10115", "20095"], ["A1", "B2", "C3"], ["E1", "E2", "E3"]]
 )

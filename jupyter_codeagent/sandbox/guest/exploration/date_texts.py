@@ -35,6 +35,7 @@ FIRST_TRIED = 30
 FIRST_YEAR, LAST_YEAR = 1800, 2200
 EPOCH = datetime(1970, 1, 1)
 DAY_S = 86_400
+FIRST_DAY, LAST_DAY = (datetime(FIRST_YEAR, 1, 1) - EPOCH).days, (datetime(LAST_YEAR + 1, 1, 1) - EPOCH).days
 
 
 def date_format(texts: list[str], weights: Any) -> str:
@@ -57,34 +58,38 @@ def date_format(texts: list[str], weights: Any) -> str:
 
 
 def reads_as(form: str) -> Callable[[str], bool]:
-    """Return the check for texts that are dates in a format."""
-    return lambda text: _moment(text, form) is not None
+    """Return the check for texts that are dates in a format, in years that people write."""
+    years = range(FIRST_YEAR, LAST_YEAR + 1)
+    return lambda text: (moment := _moment(text, form)) is not None and moment.year in years
 
 
 def days_of(texts: list[str], rows: Any, form: str) -> Any:
     """Return the days since 1970 that texts mean, NaN for those that mean none; None if that is not certain.
 
     `rows` says how many rows have each text. Not certain are texts that could be read with day and month exchanged
-    as well, or of which too many mean nothing as they stand. Too many to be read one by one give None, too.
+    as well, or of which too many mean nothing as they stand, or one means a far year, which stands for something
+    else. Too many to be read one by one give None, too.
     """
     days = _iso_days(texts) if form.startswith("%Y-%m-%d") else None
-    if days is None and len(texts) <= MAX_PARSED and not _is_ambiguous(texts, form):
+    if days is None and len(texts) <= MAX_PARSED:
         moments = [_moment(text, form) for text in texts]
+        if _is_ambiguous([text for text, moment in zip(texts, moments, strict=True) if moment is not None], form):
+            return None
         days = np.array([np.nan if one is None else (one - EPOCH).total_seconds() / DAY_S for one in moments])
-    return None if days is None or rows[~np.isnan(days)].sum() < MIN_SHARE * rows.sum() else days
+    if days is None or rows[~np.isnan(days)].sum() < MIN_SHARE * rows.sum():
+        return None
+    return None if np.any((days < FIRST_DAY) | (days > LAST_DAY)) else days
 
 
 def _iso_days(texts: list[str]) -> Any:
-    if len({*map(len, texts)}) > 1:
-        return None  # a month alone is a moment for numpy
+    # A month alone is a moment for numpy, and so is a day after a blank; pandas takes neither in this format.
+    if len({(len(text), text[10:11]) for text in texts}) > 1 or any(text.strip() != text for text in texts):
+        return None
     try:
         moments = np.array([text.removesuffix("Z") for text in texts], dtype="datetime64[us]")
     except ValueError:
         return None
-    days = moments.astype(np.int64) / (DAY_S * 1_000_000)
-    years = moments.astype("datetime64[Y]").astype(np.int64) + 1970
-    days[(years < FIRST_YEAR) | (years > LAST_YEAR)] = np.nan
-    return days
+    return moments.astype(np.int64) / (DAY_S * 1_000_000)
 
 
 def _is_ambiguous(texts: list[str], form: str) -> bool:
@@ -95,10 +100,10 @@ def _is_ambiguous(texts: list[str], form: str) -> bool:
 
 
 def _moment(text: str, form: str) -> datetime | None:
+    """Return the moment that a text means in a format."""
     if form == "%Y%m%d" and (len(text) != 8 or not text.isdigit()):
         return None
     try:
-        moment = datetime.strptime(text, form)
+        return datetime.strptime(text, form)
     except ValueError:
         return None
-    return moment if FIRST_YEAR <= moment.year <= LAST_YEAR else None

@@ -145,7 +145,7 @@ def choose(findings: list[Finding], tried: int) -> list[Finding]:
     for finding in sorted(findings, key=lambda one: -one.effect):
         if finding.p_value * max(tried, 1) <= LIMIT and not _is_mirrored(finding, kinds):
             kinds.setdefault(finding.kind, []).append(finding)
-    chosen: set[int] = set()
+    chosen = {id(one) for one in kinds.get("text_type", [])[:MAX_FINDINGS]}  # programs read texts as these say
     for rank in range(MAX_FINDINGS):
         for found in kinds.values():
             if rank < len(found) and len(chosen) < MAX_FINDINGS:

@@ -37,6 +37,9 @@ def find_group_trends(table: Table, search: Search) -> None:
     if not table.time:
         return
     for group in table.groups:
+        column = table.columns[group]
+        if column.kind == "number" and column.stored.lower().startswith(("object", "decimal")):
+            continue  # no program can tell how Python writes such levels
         codes, levels = table.levels(group)
         dated = np.flatnonzero(~np.isnan(table.days(table.time)) & (codes >= 0))
         if search.is_over():
@@ -90,16 +93,16 @@ def _average(period: str, places: Any, codes: Any, numbers: Any) -> Grid:
 def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], search: Search) -> None:
     """Compare each level with the others, and add the one that most surely moves away from them."""
     search.tried += 1
-    ranks = _standard_ranks(grid.means - np.nanmean(grid.means, axis=0))
-    independent = len(grid.places) / inflation_by_memory(_common_memory(ranks), len(grid.places))
+    own = grid.means - np.nanmean(grid.means, axis=0)
+    scales = (own, _standard_ranks(own))  # far values blur means, and ranks make a leap of what moves far
     compared = range(len(grid.levels) if len(grid.levels) > 2 else 1)  # of two, the other one says the same
-    p, level = min((_p_of_distance(grid, ranks, level, independent), level) for level in compared)
+    p, level = min((_p_of_distance(grid, one, level), level) for one in scales for level in compared)
     quarter = len(grid.places) // 4
     first, last = np.nanmean(grid.means[:quarter], axis=0), np.nanmean(grid.means[-quarter:], axis=0)
     change = last - first
     gone = float(change[level] - np.delete(change, level).mean())
     effect = effect_of_distance(gone / max(grid.spread, 1e-300))
-    p = min(1.0, p * len(compared))
+    p = min(1.0, p * len(compared) * len(scales))
     if effect < MIN_EFFECT or p >= 0.01:
         return
     high, low = (level, int(change.argmin())) if gone > 0 else (int(change.argmax()), level)
@@ -127,13 +130,13 @@ def _standard_ranks(cells: Any) -> Any:
     return ranks
 
 
-def _common_memory(ranks: Any) -> float:
+def _common_memory(means: Any) -> float:
     """Return the correlation with the next period that the levels share once their lines are taken off.
 
     One short series cannot show that it wanders; several together can.
     """
     products = squares = 0.0
-    for own in ranks.T:
+    for own in means.T:
         known = np.flatnonzero(~np.isnan(own))
         residual = own[known] - np.polyval(np.polyfit(known, own[known], 1), known)
         products += float(residual[1:] @ residual[:-1])
@@ -141,13 +144,14 @@ def _common_memory(ranks: Any) -> float:
     return products / squares if squares > 0 else 0.0
 
 
-def _p_of_distance(grid: Grid, ranks: Any, level: int, independent: float) -> float:
+def _p_of_distance(grid: Grid, means: Any, level: int) -> float:
     """Return the p-value of a trend in the distance between a level and the mean of the others."""
-    others = np.delete(ranks, level, axis=1)
-    known = ~np.isnan(ranks[:, level]) & ~np.isnan(others).all(axis=1)
-    distance = ranks[known, level] - np.nanmean(others[known], axis=1)
+    others = np.delete(means, level, axis=1)
+    known = ~np.isnan(means[:, level]) & ~np.isnan(others).all(axis=1)
+    distance = means[known, level] - np.nanmean(others[known], axis=1)
     if known.sum() < MIN_PERIODS or not distance.std() > 0:
         return 1.0
     series = Series(grid.period, grid.places[known], distance, distance, spread=1.0)
     fit = fit_with_months(series, fit_trend)[0]
+    independent = len(grid.places) / inflation_by_memory(_common_memory(means), len(grid.places))
     return max(fit.p_value, min(correlation_p(fit.r, independent), drift_p(np.diff(distance))))

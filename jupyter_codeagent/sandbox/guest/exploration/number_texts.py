@@ -18,6 +18,13 @@ CODE = re.compile(r"0\d+|\d{9,}")
 MAX_CODES = 0.2
 """Share of rows with such digits from which on all are taken for codes."""
 MAX_PARSED = 200_000
+MONEY = re.compile(r"[$€£¥%]")
+START, EXPONENT = r"(?=[-+]?[.,]?\d)[-+]?", r"(?:[eE][-+]?\d{1,2})?"
+GRAMMARS = {
+    ".": re.compile(rf"{START}(?:[1-9]\d{{0,2}}(?:[ ,']\d{{3}})+|\d+)?(?P<decimals>\.\d+)?{EXPONENT}"),
+    ",": re.compile(rf"{START}(?:[1-9]\d{{0,2}}(?:[ .']\d{{3}})+|\d+)?(?P<decimals>,\d+)?{EXPONENT}"),
+}
+"""Numbers without signs of currency and percent, by how they write the decimal point."""
 
 
 def is_number(text: str) -> bool:
@@ -41,30 +48,44 @@ def share_of_numbers(texts: list[str], rows: Any) -> float:
 
 
 def decimal_sign(texts: list[str]) -> str:
-    """Return how these numbers write the decimal point."""
-    return "," if any(map(has_decimal_comma, texts)) else "."
+    """Return how these numbers write the decimal point; other texts among them do not count."""
+    return "," if any(has_decimal_comma(text) for text in texts if is_number(text)) else "."
 
 
-def numbers_of(texts: list[str], rows: Any) -> Any:
-    """Return the numbers that texts mean, NaN for those that mean none; None unless numbers are surely meant.
+def numbers_of(texts: list[str], rows: Any) -> tuple[Any, str] | None:
+    """Return the numbers that texts mean, NaN for those without digits, and their decimal sign; None if not sure.
 
-    `rows` says how many rows have each text. Plain digits may be codes and stay text: only signs, separators and
-    decimals tell a quantity.
+    Sure is one sign of currency or percent, or none, and one way to write decimals that fits all texts with digits.
+    Plain digits may be codes and stay text. `rows` says how many rows have each text.
     """
     if len(texts) > MAX_PARSED or rows.sum() < MIN_ROWS:
         return None
-    plain = np.array([text.isdigit() for text in texts])
-    if rows[plain].sum() > rows.sum() / 2 or share_of_numbers(texts, rows) < MIN_SHARE:
+    has_digits = np.array([any(letter.isdigit() for letter in text) for text in texts])
+    is_plain = np.array([text.isdigit() for text in texts])
+    if rows[has_digits].sum() < MIN_SHARE * rows.sum() or rows[is_plain].sum() > rows.sum() / 2:
         return None
-    mark = decimal_sign(texts)
+    mark = _sure_decimal_sign([text for text, has in zip(texts, has_digits, strict=True) if has])
+    if not mark:
+        return None
     other = re.compile(rf"[^0-9{mark}eE+-]")
-    numbers = np.array([_number(other.sub("", text).replace(",", ".")) for text in texts])
-    return None if rows[~np.isnan(numbers)].sum() < MIN_SHARE * rows.sum() else numbers
+    numbers = np.full(len(texts), np.nan)
+    for place in np.flatnonzero(has_digits):
+        numbers[place] = float(other.sub("", texts[place]).replace(",", "."))
+    return numbers, mark
 
 
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        return np.nan
-    return number if np.isfinite(number) else np.nan
+def _sure_decimal_sign(texts: list[str]) -> str:
+    """Return the decimal sign of texts that are all numbers of one kind; empty if it is not certain."""
+    bare = [MONEY.sub("", text).strip() for text in texts]
+    if len({"".join(MONEY.findall(text)) for text in texts}) > 1 or any(
+        CODE.fullmatch(one.lstrip("+-")) for one in bare
+    ):
+        return ""
+    fits = {mark: found for mark, grammar in GRAMMARS.items() if all(found := [*map(grammar.fullmatch, bare)])}
+    if len(fits) > 1 and any("." in one for one in bare) and not all("." in one for one in bare):
+        return ""  # 1.234 beside 500: thousands, or three decimals
+    for mark, found in fits.items():
+        decimals = {match["decimals"] for match in found if match is not None and match["decimals"]}
+        is_version = len({*map(len, decimals)}) > 1 and any(one[2:].endswith("0") for one in decimals)  # 3.9, 3.10
+        return "" if is_version else mark
+    return ""

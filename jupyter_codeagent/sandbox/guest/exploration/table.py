@@ -19,6 +19,8 @@ from .statistics import average_ranks, standardize
 KEPT_BYTES = 96 << 20
 SCREEN_ROWS = 20_000
 MAX_COLUMNS = 300
+MAX_READ = 20
+"""Columns of text that are read as dates or numbers: each has a finding, which no program can do without."""
 CATEGORIES = ("category", "categorical", "enum")
 """How the types of categories begin, in lower case: their texts are levels, and stay such."""
 MIN_CLOCK_TIMES = 100
@@ -42,6 +44,8 @@ class Table:
         self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self.date_formats: dict[str, str] = {}
         """How columns of text that are no categories write dates; empty for those that do not."""
+        self.decimal_signs: dict[str, str] = {}
+        """Of columns of text that are read as numbers."""
         self._read: dict[str, Any] = {}
         """The numbers, or days since 1970, that the levels of some columns of text mean."""
         self.columns: dict[str, Column] = {}
@@ -211,7 +215,8 @@ class Table:
             self.notes.append(f"column {name[:80]!r} could not be read ({type(problem).__name__})")
             return Column(name, stored, "other", "other", 0, 0)
         role = role_of(name, kind, profile, self.name)
-        if kind == "text" and not stored.lower().startswith(CATEGORIES) and role != "constant":
+        is_read = kind == "text" and not stored.lower().startswith(CATEGORIES) and role != "constant"
+        if is_read and len(self._read) < MAX_READ:
             role = self._read_texts(name) or role
         part = date_part(name, profile) if kind == "number" else ""
         return Column(
@@ -243,6 +248,10 @@ class Table:
         days = days_of(levels, np.ones(len(levels)), self.date_formats[name])
         return self._read[name] if days is None else days
 
+    def is_read(self, name: str) -> bool:
+        """Check for a column of text that is read as dates or numbers."""
+        return name in self._read
+
     def _read_numbers(self, name: str) -> Any:
         if name not in self._read:
             return self.source.numbers(name, self.index)
@@ -255,11 +264,16 @@ class Table:
         texts = [level.strip() for level in levels]
         form = date_format(texts, rows) if rows.sum() >= MIN_ROWS else ""
         self.date_formats[name] = form
-        read = days_of(levels, rows, form) if form else numbers_of(texts, rows)
-        if read is None:
-            return ""
-        self._read[name] = read
-        return "date" if form else "number"
+        if form:
+            is_warned_of = self.source.library == "polars" and "%f" in form
+            days = None if is_warned_of else days_of(levels, rows, form)
+            if days is not None:
+                self._read[name] = days
+            return "" if days is None else "date"
+        found = numbers_of(texts, rows)
+        if found is not None:
+            self._read[name], self.decimal_signs[name] = found
+        return "" if found is None else "number"
 
     def _read_levels(self, name: str) -> tuple[Any, list[str]]:
         if self.columns and name in self.columns and self.columns[name].kind == "number":

@@ -12,25 +12,29 @@ from .search import Search
 from .table import Table
 
 MAX_TRIED_LEVELS = 20_000
+MAX_FOUND = 30
+"""Columns that are named; those that are read as what they mean come first."""
 
 
 def find_text_types(table: Table, search: Search) -> None:
     """Find texts of which nearly all read as numbers or dates."""
-    for column in table.used:
+    for column in sorted(table.used, key=lambda one: not table.is_read(one.name)):
         is_text = column.kind in ("text", "mixed") and not column.stored.startswith("category[")
-        if is_text and column.role != "constant" and not search.is_over():
+        is_wanted = table.is_read(column.name) or not (search.is_over() or len(search.findings) >= MAX_FOUND)
+        if is_text and column.role != "constant" and is_wanted:
             codes, levels = table.levels(column.name)
             counts = np.bincount(codes[codes >= 0], minlength=len(levels))
             if counts.sum() >= MIN_ROWS:
-                _find_type_of(column.name, table.date_formats.get(column.name), counts, levels, search)
+                _find_type_of(column.name, table, counts, levels, search)
 
 
-def _find_type_of(name: str, found: str | None, counts: Any, levels: list[str], search: Search) -> None:
+def _find_type_of(name: str, table: Table, counts: Any, levels: list[str], search: Search) -> None:
     most = np.argsort(-counts, kind="stable")
     tried = most[:: -(-len(most) // MAX_TRIED_LEVELS)]
     texts, weights = [levels[index].strip() for index in tried], counts[tried]
     if not any(any(letter.isdigit() for letter in text) for text in texts):
         return
+    found = table.date_formats.get(name)
     if found is None:
         found = date_format(texts, weights)
     meant, reads = ("date", reads_as(found)) if found else ("number", is_number)
@@ -49,7 +53,7 @@ def _find_type_of(name: str, found: str | None, counts: Any, levels: list[str], 
         share=share,
         other=other,
         format=found,
-        decimal="." if found else decimal_sign(texts),
+        decimal=table.decimal_signs.get(name) or ("." if found else decimal_sign(texts)),
     )
 
 

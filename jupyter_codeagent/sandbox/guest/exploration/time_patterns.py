@@ -36,6 +36,8 @@ REGULAR = 0.99
 """Share of the rows that come at the same distance: changes of the clock are few."""
 MIN_SIDE = 5
 """Periods before and after a shift."""
+MIN_STEPS = 20
+"""Steps from period to period from which on it can be told whether they resemble each other."""
 MIN_SEASON = 3.0
 """F of the months from which on they are taken off before trends are looked for."""
 
@@ -157,13 +159,28 @@ def fit_trend(places: Any, means: Any) -> Fit:
     x, y = standardize(places.astype(float)), standardize(means)
     r = float(x @ y) / len(x)
     residual = y - r * x
-    p = drift_p(np.diff(y)) if may_wander(residual) else correlation_p(r, independent_periods(residual))
+    p = correlation_p(r, independent_periods(residual))
+    if may_wander(residual):
+        steps = np.diff(y)
+        p = min(max(p, _steps_p(steps, len(steps))), drift_p(steps))
     return Fit(max(1 - r * r, 1e-12), p, residual, r)
 
 
 def drift_p(steps: Any) -> float:
-    """Return the p-value of steps that go one way, which those of a random walk do not, however far it goes."""
-    rows = len(steps)
+    """Return the p-value of steps that go one way, which those of a random walk do not, however far it goes.
+
+    Of many steps it allows for those that resemble the one before, as in moving averages; a course may bend.
+    """
+    rows = float(len(steps))
+    if rows >= MIN_STEPS:
+        x = standardize(np.arange(rows))
+        rows /= _factor(steps - steps.mean() - float(x @ steps) / rows * x)
+    return _steps_p(steps, rows)
+
+
+def _steps_p(steps: Any, rows: float) -> float:
+    if rows < 3:
+        return 1.0
     return t_p(float(steps.mean() / max(steps.std(), 1e-12)) * math.sqrt(rows), rows - 1)
 
 

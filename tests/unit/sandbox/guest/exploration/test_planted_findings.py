@@ -112,6 +112,19 @@ def test_figures_of_a_group_trend_are_those_of_the_table() -> None:
         assert facts[f"last_{end}"] == pytest.approx(means[level].iloc[-quarter:].mean())
 
 
+@pytest.mark.parametrize("rise", [12, 90])
+def test_a_trend_of_one_group_of_six_is_found_however_strong_it_is(rise: float) -> None:
+    found_in = 0
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        month, group = np.repeat(np.arange(60), 96), np.tile(np.arange(6), 60 * 16)
+        day = (np.datetime64("2018-01", "M") + month).astype("datetime64[s]")
+        value = random.normal(100, 5, len(month)) + (group == 0) * month * rise / 60
+        table = pd.DataFrame({"day": day, "g": np.array(list("abcdef"))[group], "v": value})
+        found_in += any(one["kind"] == "group_trend" for one in look_at(table)["findings"])
+    assert found_in >= 6
+
+
 def test_a_census_every_fifth_year_has_trends() -> None:
     random = np.random.default_rng(3)
     year = np.repeat(np.arange(1952, 2008, 5), 40)
