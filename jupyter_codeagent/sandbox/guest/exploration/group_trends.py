@@ -95,8 +95,13 @@ def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], searc
     search.tried += 1
     own = grid.means - np.nanmean(grid.means, axis=0)
     scales = (own, _standard_ranks(own))  # far values blur means, and ranks make a leap of what moves far
+    independent = [len(one) / inflation_by_memory(_common_memory(one), len(one)) for one in scales]
     compared = range(len(grid.levels) if len(grid.levels) > 2 else 1)  # of two, the other one says the same
-    p, level = min((_p_of_distance(grid, one, level), level) for one in scales for level in compared)
+    p, level = min(
+        (_p_of_distance(grid, one, level, rows), level)
+        for one, rows in zip(scales, independent, strict=True)
+        for level in compared
+    )
     quarter = len(grid.places) // 4
     first, last = np.nanmean(grid.means[:quarter], axis=0), np.nanmean(grid.means[-quarter:], axis=0)
     change = last - first
@@ -144,8 +149,11 @@ def _common_memory(means: Any) -> float:
     return products / squares if squares > 0 else 0.0
 
 
-def _p_of_distance(grid: Grid, means: Any, level: int) -> float:
-    """Return the p-value of a trend in the distance between a level and the mean of the others."""
+def _p_of_distance(grid: Grid, means: Any, level: int, independent: float) -> float:
+    """Return the p-value of a trend in the distance between a level and the mean of the others.
+
+    `independent` says to how many independent periods the levels together amount.
+    """
     others = np.delete(means, level, axis=1)
     known = ~np.isnan(means[:, level]) & ~np.isnan(others).all(axis=1)
     distance = means[known, level] - np.nanmean(others[known], axis=1)
@@ -153,5 +161,4 @@ def _p_of_distance(grid: Grid, means: Any, level: int) -> float:
         return 1.0
     series = Series(grid.period, grid.places[known], distance, distance, spread=1.0)
     fit = fit_with_months(series, fit_trend)[0]
-    independent = len(grid.places) / inflation_by_memory(_common_memory(means), len(grid.places))
     return max(fit.p_value, min(correlation_p(fit.r, independent), drift_p(np.diff(distance))))

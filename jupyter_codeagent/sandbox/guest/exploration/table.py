@@ -241,9 +241,11 @@ class Table:
         return Profile(len(present), distinct, whole, float(present[0]), float(present[-1]), clock, stretch=stretch)
 
     def every_day(self, name: str) -> Any:
-        """Return the days of all rows, also of those that are not looked at; of text, each once."""
+        """Return the days of all rows, also of those that are not looked at; then of text each once."""
+        if not self.sampled:
+            return self.numbers(name)
         if name not in self._read:
-            return self.source.numbers(name, None) if self.sampled else self.numbers(name)
+            return self.source.numbers(name, None)
         levels = self.source.codes(name, None)[1]
         days = days_of(levels, np.ones(len(levels)), self.date_formats[name])
         return self._read[name] if days is None else days
