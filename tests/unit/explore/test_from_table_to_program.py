@@ -404,6 +404,55 @@ def test_the_number_of_a_row_is_no_measurement_although_only_some_rows_are_looke
     assert roles["row"] == "identifier"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "zipcode",
+        "zip_code",
+        "Postcode",
+        "PLZ",
+        "store_nbr",
+        "OrderNo",
+        "customer_no",
+        "StudentNumber",
+        "county_fips",
+    ],
+)
+def test_a_code_is_no_measurement(name: str) -> None:
+    table = pd.DataFrame({name: np.repeat(np.arange(10_000, 10_300), 4), "no": 1, "x": 1.5})
+
+    (overview,) = explore({"t": table}, {}, 60, 1000)["tables"]
+    assert overview["columns"][0]["role"] == "identifier"
+
+
+@pytest.mark.parametrize("name", ["votes", "no", "number", "encode", "casino", "education-num"])
+def test_other_names_of_numbers_are_no_codes(name: str) -> None:
+    table = pd.DataFrame({name: np.repeat(np.arange(10_000, 10_300), 4), "x": 1.5})
+
+    (overview,) = explore({"t": table}, {}, 60, 1000)["tables"]
+    assert overview["columns"][0]["role"] == "number"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_found"),
+    [
+        pytest.param(np.arange(101, 131), False, id="consecutive"),
+        pytest.param(np.arange(30) ** 2, False, id="in the order of the alphabet"),
+        pytest.param(np.maximum(np.arange(30), 1) ** 2, False, id="two names share one"),
+        pytest.param(np.arange(30) ** 2 % 97 * 1000 + np.arange(30), True, id="a size of each"),
+    ],
+)
+def test_numbers_that_number_names_are_no_findings(numbers: np.ndarray, is_found: bool) -> None:
+    rng = np.random.default_rng(3)
+    names = [f"{chr(65 + at)}ville" for at in range(26)] + ["Zz1", "Zz2", "Zz3", "Zz4"]
+    town = rng.integers(0, 30, 2000)
+    table = pd.DataFrame({"town": np.array(names)[town], "figure": numbers[town]})
+    table["income"] = 30 * rng.normal(size=2000) + np.argsort(np.argsort(numbers))[town]
+    lines = " ".join(shown(table))
+
+    assert ("income rises with figure" in lines or "figure rises with income" in lines) == is_found
+
+
 def test_measurements_at_regular_times_say_nothing_of_how_many_there_are() -> None:
     table = pd.DataFrame({"when": pd.date_range("2023-01-01", periods=ROWS, freq="7h"), "x": np.zeros(ROWS)})
 

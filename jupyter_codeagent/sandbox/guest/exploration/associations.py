@@ -10,6 +10,7 @@ import numpy as np
 
 from .dependence import Crossing, cross
 from .mixtures import Curve, fit_lines, is_mixture
+from .roles import MAX_NUMBER_LEVELS
 from .search import MIN_EFFECT, Search
 from .statistics import correlation_p, f_p, inflation, may_wander, rank_correlation, standardize
 from .table import Table
@@ -17,6 +18,10 @@ from .table import Table
 MAX_CONFIRMED = 150
 BINS = 10
 SAME = 0.9999
+ALPHABETICAL = 0.8
+"""Correlation with the order of the alphabet from which on integers number names, a few of them changed since."""
+OWN_NUMBER = 0.95
+"""Different numbers for each name from which on they number the names: two Koreas may share one."""
 SMALL_FACTOR = 0.01
 """A factor below it is told the other way round: 1,000 times is read more easily than 0.001 times."""
 CURVE_MORE = 0.02
@@ -40,6 +45,7 @@ def find_same(table: Table, search: Search) -> None:
         kinds = table.columns[first].kind, table.columns[second].kind
         if kinds[0] == kinds[1] and not {first, second} & table.hidden and not search.is_over():
             _compare_codes(table, first, second, search)
+    _hide_numberings(table)
     forget = [name for name in ("values", "flags", "groups", "screened") if name in table.__dict__]
     for name in forget:
         del table.__dict__[name]
@@ -97,6 +103,32 @@ def _compare_codes(table: Table, first: str, second: str, search: Search) -> Non
     chance = _mode_share(a) * _mode_share(b)
     if chance < 0.99 and (share - chance) / (1 - chance) >= 0.95:
         _add_same(table, first, second, search, len(a), share, None)
+
+
+def _hide_numberings(table: Table) -> None:
+    """Hide integers that number the names of a text column, as `iso_num` numbers countries: no size is meant."""
+    for column in table.used:
+        if column.role != "number" or not column.whole or column.part or column.distinct <= MAX_NUMBER_LEVELS:
+            continue
+        texts = (other.name for other in table.used if other.kind == "text" and other.distinct >= column.distinct)
+        if any(_numbers_names(table, column.name, text) for text in texts):
+            table.hidden.add(column.name)
+
+
+def _numbers_names(table: Table, number: str, name: str) -> bool:
+    """Check that each name has one number, nearly always its own, consecutive or in the order of the alphabet."""
+    numbers, (codes, levels) = table.numbers(number), table.levels(name)
+    both = ~np.isnan(numbers) & (codes >= 0)
+    pairs = np.unique(np.column_stack([codes[both], numbers[both]]), axis=0)
+    distinct = len(np.unique(pairs[:, 1]))
+    if len(pairs) != len(levels) or distinct < OWN_NUMBER * len(pairs) or both.sum() < 2 * len(pairs):
+        return False
+    if np.ptp(pairs[:, 1]) == distinct - 1:
+        return True
+    places = np.argsort(
+        np.argsort([level.casefold() for level in levels])
+    )  # the pairs are in the order of the levels
+    return abs(rank_correlation(places, pairs[:, 1])) >= ALPHABETICAL
 
 
 def _add_same(

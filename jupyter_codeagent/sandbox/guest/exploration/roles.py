@@ -8,6 +8,11 @@ from dataclasses import dataclass
 MAX_LEVELS = 50
 MAX_NUMBER_LEVELS = 12
 KEY_ENDING = re.compile(r"((^|[_\s.-])(id|key|uuid|guid|index|idx)|[a-z](Id|ID))$|^(ID|PK|rowid)$")
+CODE_ENDING = re.compile(
+    r"(^|[_\s.-])(code|zip|zipcode|postcode|plz|fips|nbr)$|[_\s.-](no|nr|number)$|(?-i:[a-z](Code|No|Nr|Number)$)",
+    re.IGNORECASE,
+)
+"""Integers of such a name stand for a place or a thing; their sizes say nothing."""
 PARTS = {
     "year": (1500, 2200),
     "quarter": (1, 4),
@@ -104,7 +109,7 @@ def _number_role(name: str, profile: Profile, table: str) -> str:
         return "number"
     if profile.clock:
         return "other"  # nobody averages 1755
-    if is_key_name(name) or counts_its_rows(name, table):
+    if is_key_name(name) or CODE_ENDING.search(name) or counts_its_rows(name, table):
         return "identifier" if profile.distinct > MAX_LEVELS or is_nearly_unique(profile) else "category"
     counts_rows = is_nearly_unique(profile) and profile.high - profile.low < 2 * profile.present * profile.stretch
     return "identifier" if counts_rows and profile.present >= 20 else "number"
