@@ -261,32 +261,49 @@ class ClientRuns:
 
     async def forget(self, client: str = "") -> None:
         """End the sandbox of a client, or all of them."""
-        for name in [name for name in self._sandboxes if client in ("", name)]:
-            held = self._sandboxes.pop(name)
+        for held in [self._sandboxes.pop(name) for name in list(self._sandboxes) if client in ("", name)]:
             if held.idle is not None:
                 held.idle.cancel()
             await held.sandbox.reset()
 
     @asynccontextmanager
     async def _sandbox(self, client: str, settings: Settings, hidden: Hidden) -> AsyncIterator[_ClientSandbox]:
-        held = self._sandboxes.get(client)
         policy = replace(settings.sandbox, wall_s=SandboxPolicy.wall_s)  # the limit comes with each execution
-        if held is not None and (held.policy != policy or hidden - held.hidden):
-            await self.forget(client)
-            held = None
-        if held is None:
-            if len(self._sandboxes) >= MAX_SANDBOXES:
-                raise UsageError(f"{MAX_SANDBOXES} MCP clients run programs in this kernel: end one of them first.")
-            sandbox = await self._workspace.extra_sandbox(policy)
-            held = self._sandboxes[client] = _ClientSandbox(sandbox=sandbox, policy=policy, hidden=hidden)
-        async with held.one_at_a_time:
-            held.hidden = hidden
-            if held.idle is not None:
-                held.idle.cancel()
-            try:
-                yield held
-            finally:
-                held.idle = asyncio.get_running_loop().call_later(IDLE_S, self._forget_idle, client, held)
+        while True:
+            held = await self._held(client, policy, hidden)
+            async with held.one_at_a_time:
+                if self._sandboxes.get(client) is not held:
+                    continue  # it was ended while this call waited for the one before
+                held.hidden = hidden
+                if held.idle is not None:
+                    held.idle.cancel()
+                try:
+                    yield held
+                finally:
+                    await self._keep_or_end(client, held)
+                return
+
+    async def _held(self, client: str, policy: SandboxPolicy, hidden: Hidden) -> _ClientSandbox:
+        """Return the client's sandbox; a new one if there is none, or something that it knows was hidden since."""
+        held = self._sandboxes.get(client)
+        if held is not None and held.policy == policy and not hidden - held.hidden:
+            return held
+        await self.forget(client)
+        if len(self._sandboxes) >= MAX_SANDBOXES:
+            raise UsageError(
+                f"{MAX_SANDBOXES} MCP clients have a sandbox in this kernel, which is the limit: disconnect one first."
+            )
+        sandbox = await self._workspace.extra_sandbox(policy)
+        # Another call of the same client may have got one while this one waited.
+        new = _ClientSandbox(sandbox=sandbox, policy=policy, hidden=hidden)
+        return self._sandboxes.setdefault(client, new)
+
+    async def _keep_or_end(self, client: str, held: _ClientSandbox) -> None:
+        """Keep a sandbox for a while; end it if it was given up during the call, which may have started it anew."""
+        if self._sandboxes.get(client) is held:
+            held.idle = asyncio.get_running_loop().call_later(IDLE_S, self._forget_idle, client, held)
+        else:
+            await held.sandbox.reset()
 
     def _forget_idle(self, client: str, held: _ClientSandbox) -> None:
         """End a sandbox unless the client has another by now, or runs something at this moment."""

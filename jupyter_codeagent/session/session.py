@@ -344,10 +344,10 @@ class AgentSession:
 
     def reset(self) -> None:
         """Forget the conversation and the variables of all sandboxes, and revoke every grant."""
-        self.next_questions.cancel()
-        self.background.run(self.client_runs.forget())
         self.grants.clear()
+        self.next_questions.cancel()
         self.starting_state.forget_all()
+        self.background.run(self.client_runs.forget())
 
     def close(self, *, tell_pages: bool = True) -> None:
         """Stop everything this session started; tell the pages unless the kernel itself ends."""

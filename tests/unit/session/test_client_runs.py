@@ -88,3 +88,72 @@ def test_what_is_hidden_while_a_program_is_prepared_is_in_none_of_its_copies(tmp
 
     assert "4711" in asyncio.run(told())
     assert runs.prepared == 2
+
+
+class FakeSandbox:
+    """Counts how often it was ended; takes its time to end."""
+
+    def __init__(self) -> None:
+        self.resets = 0
+
+    async def reset(self) -> None:
+        self.resets += 1
+        await asyncio.sleep(0)
+
+
+class Sandboxes(ClientRuns):
+    """Whose sandboxes are no processes."""
+
+    def __init__(self) -> None:
+        self.made: list[FakeSandbox] = []
+        names = ("background", "front_ends", "preparation", "sharing", "masking", "run_log", "link")
+        parts: dict[str, Any] = dict.fromkeys(names)
+        super().__init__(workspace=SimpleNamespace(extra_sandbox=self.make), **parts)  # type: ignore[arg-type]
+
+    async def make(self, _: object) -> FakeSandbox:
+        await asyncio.sleep(0)
+        self.made.append(FakeSandbox())
+        return self.made[-1]
+
+    async def use(self, client: str, until: asyncio.Event | None = None) -> Any:
+        async with self._sandbox(client, Settings(), frozenset()) as held:
+            if until is not None:
+                await until.wait()
+            return held.sandbox
+
+
+def test_a_client_that_leaves_while_all_are_forgotten_is_no_error() -> None:
+    async def left() -> list[int]:
+        runs = Sandboxes()
+        for client in ("a", "b"):
+            await runs.use(client)
+        await asyncio.gather(runs.forget(), runs.forget("b"), runs.forget("a"))
+        return [one.resets for one in runs.made]
+
+    assert asyncio.run(left()) == [1, 1]
+
+
+def test_a_call_that_waited_while_its_sandbox_was_ended_gets_a_new_one() -> None:
+    async def used() -> tuple[Any, Any, Sandboxes]:
+        runs, until = Sandboxes(), asyncio.Event()
+        first = asyncio.create_task(runs.use("editor", until))
+        await asyncio.sleep(0.01)
+        second = asyncio.create_task(runs.use("editor"))
+        await asyncio.sleep(0.01)
+        await runs.forget("editor")
+        until.set()
+        return await first, await second, runs
+
+    first, second, runs = asyncio.run(used())
+    assert second is not first
+    assert runs.made == [first, second]
+    assert (first.resets, second.resets) == (2, 0), "the first may have begun anew in the call that it was ended in"
+
+
+def test_two_first_calls_of_a_client_at_once_share_one_sandbox() -> None:
+    async def used() -> list[Any]:
+        runs = Sandboxes()
+        return await asyncio.gather(runs.use("editor"), runs.use("editor"))
+
+    first, second = asyncio.run(used())
+    assert first is second
