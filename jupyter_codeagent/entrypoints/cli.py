@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.entrypoints.data_files import READERS, notebook_of, variable_name
+from jupyter_codeagent.entrypoints.data_files import READERS, notebook_of, variable_names
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.types.visible_code import visible_code
 
@@ -168,7 +168,7 @@ def pod_command(options: argparse.Namespace) -> int:
 
 def explore_command(options: argparse.Namespace) -> int:
     """Execute a notebook that loads the files and explores them."""
-    names = [variable_name(file.stem) for file in options.files]
+    names = variable_names(options.files)
     goal = ["--goal", options.goal] if options.goal else []
     line = shlex.join(["%agent", "explore", *names, *goal, "--minutes", options.minutes])
     notebook = notebook_of(options.files, line)

@@ -74,13 +74,13 @@ def _label(column: str) -> str:
 
 
 def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
 
 
 def _budget(text: str) -> int:
-    if not text.isdigit() or int(text) < MIN_CONTEXT_TOKENS:
+    if not text.isdecimal() or int(text) < MIN_CONTEXT_TOKENS:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {MIN_CONTEXT_TOKENS}")
     return int(text)
 

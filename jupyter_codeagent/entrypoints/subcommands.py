@@ -55,7 +55,7 @@ SUBCOMMANDS: dict[str, str] = {
     "apply RUN": "run its code in YOUR kernel, after you confirm",
     "tool [add|remove NAME]": "functions that code may call; `add NAME [auto|ask|deny]` adds one, "
     "`undo [RUN]` undoes what the calls of a run did",
-    "mcp [add NAME [auto] COMMAND…|URL]": "MCP servers whose tools code may call; `remove NAME` stops one",
+    "mcp [add NAME [auto|ask|deny] COMMAND…|URL]": "MCP servers whose tools code may call; `remove NAME` stops one",
     "pull NAME": "copy a sandbox variable into your kernel, as data",
     "undo": "remove the cells of the last run",
     "stop": "stop the current run",
@@ -179,9 +179,9 @@ class Subcommands:
         )
 
     def _history(self, text: str) -> str:
-        count = int(text) if text.isdigit() else 10
+        count = int(text) if text.isdecimal() else 10
         total, rows = self._session.run_log.history.search(
-            RunFilter(text="" if text.isdigit() else text), limit=count
+            RunFilter(text="" if text.isdecimal() else text), limit=count
         )
         lines = [f"{row.id}  {row.status:<9} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}" for row in rows]
         return "\n".join([*lines, f"{len(rows)} of {total} runs"])

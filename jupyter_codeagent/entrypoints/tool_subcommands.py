@@ -45,7 +45,7 @@ class ToolSubcommands:
                 return
             case _:
                 raise UsageError(
-                    "%agent tool, %agent tool add NAME [auto|ask|deny], %agent tool remove NAME, or "
+                    "Write %agent tool, %agent tool add NAME [auto|ask|deny], %agent tool remove NAME, or "
                     "%agent tool undo [RUN]."
                 )
         lines = [f"{tool.stub.policy:<5} {stub_line(tool.stub)}" for tool in tools.all().values()]
@@ -70,7 +70,9 @@ class ToolSubcommands:
         elif command == "remove":
             tools.remove_server(name)
         elif command:
-            raise UsageError("%agent mcp, %agent mcp add NAME [auto] COMMAND…|URL, or %agent mcp remove NAME.")
+            raise UsageError(
+                "Write %agent mcp, %agent mcp add NAME [auto|ask|deny] COMMAND…|URL, or %agent mcp remove NAME."
+            )
         for server in tools.servers.servers.values():
             show_text(f"{server.name}: {f'{len(server.tools)} functions' if server.is_there else 'gone'}")
             for tool in server.tools.values():

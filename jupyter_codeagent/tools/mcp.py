@@ -239,7 +239,7 @@ def target_of(words: str) -> tuple[str, ...]:
     except ValueError as problem:
         raise UsageError(f"The command cannot be read: {problem}.") from problem
     if not target:
-        raise UsageError("%agent mcp add NAME [auto] COMMAND … or URL: give what to start, or where it is.")
+        raise UsageError("%agent mcp add NAME [auto|ask|deny] COMMAND…|URL: give what to start, or where it is.")
     return target
 
 

@@ -422,7 +422,25 @@ def test_a_code_is_no_measurement(name: str) -> None:
     table = pd.DataFrame({name: np.repeat(np.arange(10_000, 10_300), 4), "no": 1, "x": 1.5})
 
     (overview,) = explore({"t": table}, {}, 60, 1000)["tables"]
-    assert overview["columns"][0]["role"] == "identifier"
+    assert overview["columns"][0]["role"] == "other"
+
+
+def test_a_code_that_a_few_rows_share_is_no_key_with_repetitions() -> None:
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"zipcode": rng.integers(10_000, 99_999, 900), "x": rng.normal(size=900)})
+
+    assert table["zipcode"].nunique() not in (900, 0)
+    assert not any("zipcode" in line for line in shown(table))
+
+
+def test_two_tables_are_joined_by_a_code_of_the_same_name() -> None:
+    rng = np.random.default_rng(5)
+    codes = np.arange(10_000, 99_999, 701)
+    shops = pd.DataFrame({"zipcode": codes, "income": rng.normal(size=len(codes))})
+    orders = pd.DataFrame({"zipcode": rng.choice(codes, 2000), "price": rng.normal(size=2000)})
+    found = explore({"orders": orders, "shops": shops}, {}, 60, 10_000)["findings"]
+
+    assert [one["columns"] for one in found if one["kind"] == "join"] == [["zipcode", "zipcode"]]
 
 
 @pytest.mark.parametrize("name", ["votes", "no", "number", "encode", "casino", "education-num"])

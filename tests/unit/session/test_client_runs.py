@@ -153,7 +153,7 @@ def test_a_call_that_waited_while_its_sandbox_was_ended_gets_a_new_one() -> None
 def test_two_first_calls_of_a_client_at_once_share_one_sandbox() -> None:
     async def used() -> list[Any]:
         runs = Sandboxes()
-        return await asyncio.gather(runs.use("editor"), runs.use("editor"))
+        return list(await asyncio.gather(runs.use("editor"), runs.use("editor")))
 
     first, second = asyncio.run(used())
     assert first is second

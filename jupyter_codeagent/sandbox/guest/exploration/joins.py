@@ -11,7 +11,7 @@ import numpy as np
 from .composite_joins import Join, find_composite_join
 from .composite_keys import levels_of, places_among
 from .join_names import MIN_MATCHED, MIN_MATCHED_OTHER_NAME, is_reference, names_the_same
-from .roles import Column, is_key_name
+from .roles import Column, is_code_name, is_key_name
 from .search import Search
 from .table import Table
 
@@ -90,7 +90,8 @@ def _may_join(left: Table, a: Column, right: Table, b: Column) -> bool:
         return False
     if a.kind == "text":
         return True
-    same = a.name == b.name and (is_key_name(a.name) or b.role == "identifier")
+    is_named_so = is_key_name(a.name) or is_code_name(a.name)
+    same = a.name == b.name and (is_named_so or b.role == "identifier")
     return same or is_reference(a.name, right.name, b.name) or names_the_same(a.name, right.name, b.name)
 
 

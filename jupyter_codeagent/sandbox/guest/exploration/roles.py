@@ -78,6 +78,11 @@ def is_key_name(name: str) -> bool:
     return KEY_ENDING.search(name) is not None or name.lower() in ("id", "key", "index", "unnamed: 0")
 
 
+def is_code_name(name: str) -> bool:
+    """Check for names of codes and numbers of things, as `zipcode` and `order_no`."""
+    return CODE_ENDING.search(name) is not None
+
+
 def date_part(name: str, profile: Profile) -> str:
     """Return which part of a date the integers of this name are, or an empty text."""
     part = name.lower().replace("_", "").replace(" ", "")
@@ -109,10 +114,15 @@ def _number_role(name: str, profile: Profile, table: str) -> str:
         return "number"
     if profile.clock:
         return "other"  # nobody averages 1755
-    if is_key_name(name) or CODE_ENDING.search(name) or counts_its_rows(name, table):
-        return "identifier" if profile.distinct > MAX_LEVELS or is_nearly_unique(profile) else "category"
+    is_label = profile.distinct <= MAX_LEVELS and not is_nearly_unique(profile)
+    if is_key_name(name) or counts_its_rows(name, table):
+        return "category" if is_label else "identifier"
     counts_rows = is_nearly_unique(profile) and profile.high - profile.low < 2 * profile.present * profile.stretch
-    return "identifier" if counts_rows and profile.present >= 20 else "number"
+    if counts_rows and profile.present >= 20:
+        return "identifier"
+    if is_code_name(name):
+        return "category" if is_label else "other"  # no identifier: two customers may have one zip code
+    return "number"
 
 
 def _text_role(name: str, profile: Profile) -> str:
