@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 
 from jupyter_codeagent.explore.report import read_report
-from jupyter_codeagent.types.exploration import Exploration, Finding
+from jupyter_codeagent.types.exploration import Exploration, Finding, FindingKind
 
 ROWS = 2000
 
@@ -587,6 +587,10 @@ def spelled_keys(other_name: bool = True) -> Case:
 CARRIERS = ["UA", "B6", "EV", "DL", "AA"]
 MANY = [f"N{number}" for number in range(30)]
 LONG = [f"{letter} quite a long category of forty letters"[:40] for letter in "ABCDE"]
+WITHOUT_CHART: frozenset[FindingKind] = frozenset(
+    {"duplicates", "text_type", "impossible", "spelling", "same", "join", "key_spelling"}
+)
+"""Kinds whose program shows a table alone."""
 CASES: dict[str, Callable[[], Case]] = {
     "group": lambda: grouped(CARRIERS),
     "group_two": lambda: grouped(["yes", "no"]),

@@ -22,6 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from model_server import code
 from policies import put_in_force
 from runner_double import shown
+from scripted_model import ScriptedModel
 from traitlets.config import Config
 
 from jupyter_codeagent.entrypoints import doctor, extension, headless
@@ -30,7 +31,6 @@ from jupyter_codeagent.frontend.approvals import approvers
 from jupyter_codeagent.models import discovery, resolver, servers
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.parsing import ListedModel
-from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.notebook.cells import cells_from_run
 from jupyter_codeagent.sandbox import workspace
 from jupyter_codeagent.sandbox.guest.exploration.explore import explore

@@ -191,8 +191,7 @@ def report_command(options: argparse.Namespace) -> int:
     settings = _settings()
     check_switched_on(settings, "reports", "jupyter codeagent report")
     check_output(options.output, overwrite=options.overwrite)
-    path = settings.history_path
-    history = HistoryStore(Path(path) if path else None)
+    history = HistoryStore()
     try:
         saved = with_decisions(read_saved(options.notebook, history))
     finally:
@@ -303,7 +302,7 @@ def history_command(options: argparse.Namespace) -> int:
     from jupyter_codeagent.notebook.cells import export_notebook, export_script
     from jupyter_codeagent.types.run_json import run_to_json
 
-    store = HistoryStore(None)
+    store = HistoryStore()
     try:
         if options.show:
             print(json.dumps(run_to_json(store.load(options.show)), indent=1))

@@ -278,7 +278,7 @@ def check_frontend() -> Check:
 def check_history() -> Check:
     """Check whether the history can be opened and read."""
     try:
-        store = HistoryStore(None)
+        store = HistoryStore()
         total, _ = store.search(limit=1)
         store.close()
     except CodeAgentError as error:

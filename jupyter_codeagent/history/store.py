@@ -195,12 +195,9 @@ class HistoryStore:
         given = json.dumps([_writable(path) for path in paths])
         return self._delete("notebook IN (SELECT value FROM json_each(:paths))", {"paths": given})
 
-    def forget(self, *, before: float | None = None) -> int:
-        """Delete all ended runs that started before this time, and return their number.
-
-        The time is in seconds since the epoch; None deletes all of them.
-        """
-        return self._delete(":before IS NULL OR started_at < :before", {"before": before})
+    def forget(self) -> int:
+        """Delete all ended runs, and return their number."""
+        return self._delete("TRUE", {})
 
     def _delete(self, condition: str, values: dict[str, Any]) -> int:
         with self._database.transaction(write=True) as connection:

@@ -9,7 +9,7 @@ from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
 
 class Model(Protocol):
-    """A chat model that streams. Implementations: `openai_model.OpenAIModel`, `scripted.ScriptedModel`."""
+    """A chat model that streams. `openai_model.OpenAIModel` is one; tests have another."""
 
     @property
     def name(self) -> str:

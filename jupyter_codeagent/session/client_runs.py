@@ -291,7 +291,7 @@ class ClientRuns:
         await self.forget(client)
         if len(self._sandboxes) >= MAX_SANDBOXES:
             raise UsageError(
-                f"{MAX_SANDBOXES} MCP clients have sandboxes in this kernel, and there can be no more: disconnect one."
+                f"{MAX_SANDBOXES} MCP clients have a sandbox in this kernel already: disconnect one of them."
             )
         sandbox = await self._workspace.extra_sandbox(policy)
         # Another call of the same client may have got one while this one waited.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from pathlib import Path
 
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.grants import Grants
@@ -75,8 +74,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     grants = Grants(lambda: send(GrantsMessage(type="grants", grants=grant_views(grants.all))))
     settings = SettingsInForce(config, grants)
     at_start = settings.at_start()
-    history = HistoryStore(Path(at_start.history_path) if at_start.history_path else None)
-    run_log = RunLog(history, session_id=uuid.uuid4().hex[:12])
+    run_log = RunLog(HistoryStore(), session_id=uuid.uuid4().hex[:12])
     workspace = SandboxWorkspace(max_bytes=at_start.max_transfer_bytes)
     models = ModelResolver()
     masking = PromptMasking(live, background)

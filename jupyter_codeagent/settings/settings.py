@@ -84,8 +84,6 @@ class Settings:
     """Let other programs in: MCP clients (`jupyter codeagent mcp`) and chats of Jupyter AI."""
     charts: ChartLibrary = "matplotlib"
     """Library that charts are drawn with."""
-    history_path: str = ""
-    """SQLite file; empty for the Jupyter data directory."""
     policy: Policy = field(default_factory=Policy)
     """The administrator's rules, within which all of this is."""
     cuts: tuple[str, ...] = ()

@@ -102,16 +102,11 @@ def names_variable(words: frozenset[str], summary: VariableSummary) -> bool:
     return summary.name.lower() in words
 
 
-def mentioned_columns(prompt: str, summary: VariableSummary) -> tuple[int, ...]:
-    """Return the positions of the columns that the prompt names.
+def names_label(prompt: str, label: str) -> bool:
+    """Check whether the prompt names a column with this label.
 
     Case and number (singular, plural) are ignored; blanks and ``_`` are the same.
     """
-    return _columns_in(stemmed(prompt), summary)
-
-
-def names_label(prompt: str, label: str) -> bool:
-    """Check whether the prompt names a column with this label; see `mentioned_columns`."""
     return _contains(stemmed(prompt), label)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import plotly
 import pytest
-from exploration_cases import CASES, finding_of, frames
+from exploration_cases import CASES, WITHOUT_CHART, finding_of, frames
 from exploration_runner import run
 from playwright.sync_api import Browser, Page
 
-from jupyter_codeagent.explore.programs import WITHOUT_CHART, program
+from jupyter_codeagent.explore.programs import program
 from jupyter_codeagent.types.charts import ChartLibrary
 
 pytestmark = pytest.mark.browser

@@ -14,7 +14,7 @@ def last_message(model_server: ModelServer, at: int) -> str:
 def last_code(kernel: Kernel) -> str:
     run_id = kernel.run("%agent history 1").text.split()[0]
     return kernel.run(
-        f"from jupyter_codeagent.history import HistoryStore\nprint(HistoryStore(None).load({run_id!r}).code)"
+        f"from jupyter_codeagent.history import HistoryStore\nprint(HistoryStore().load({run_id!r}).code)"
     ).text
 
 

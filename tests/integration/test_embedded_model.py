@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from openai import DEFAULT_CONNECTION_LIMITS, APIConnectionError, AuthenticationError, DefaultHttpxClient, OpenAI
 
+from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL
 from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded, stop_embedded
 from jupyter_codeagent.models.embedded.state import process_started, state_directory
-from jupyter_codeagent.models.embedded.weights import DEFAULT_MODEL, ensure_weights, fetch_weights
+from jupyter_codeagent.models.embedded.weights import ensure_weights, fetch_weights
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import ModelUnreachableError

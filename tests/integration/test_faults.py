@@ -17,7 +17,7 @@ SUM = code("df.groupby('city')['n'].sum()")
 FINGERPRINT = "import hashlib, pickle; print('FP', hashlib.sha256(pickle.dumps(df)).hexdigest())"
 LAST_RUN = (
     "from jupyter_codeagent.history import HistoryStore\n"
-    "_store = HistoryStore(None); _found = _store.search(limit=1)[1]\n"
+    "_store = HistoryStore(); _found = _store.search(limit=1)[1]\n"
     "print('LAST', _found[0].status, _found[0].prompt); _store.close()"
 )
 

@@ -107,6 +107,6 @@ def test_a_pending_cell_of_an_earlier_kernel_does_not_run_here(tmp_path: Path, m
 def _last_run(kernel: Kernel) -> tuple[str, str]:
     run_id = kernel.run("%agent history 1").text.split()[0]
     shown = kernel.run(
-        f"from jupyter_codeagent.history import HistoryStore\nprint(HistoryStore(None).load({run_id!r}).code)"
+        f"from jupyter_codeagent.history import HistoryStore\nprint(HistoryStore().load({run_id!r}).code)"
     )
     return run_id, shown.text

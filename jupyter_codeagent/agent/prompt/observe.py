@@ -42,14 +42,12 @@ def unmasked(text: str) -> str:
     return text
 
 
-def observe(
-    result: ExecutionResult, code: str, *, max_chars: int = MAX_CHARS, mask: Mask = unmasked, hinted: bool = False
-) -> str:
+def observe(result: ExecutionResult, code: str, *, max_chars: int = MAX_CHARS, mask: Mask = unmasked) -> str:
     """Return the outputs, then the error or the reason for the end.
 
-    `code` is what ran, for the line of the error. `hinted`: the hint on the error is given elsewhere.
+    `code` is what ran, for the line of the error.
     """
-    return observation(result, code, max_chars=max_chars, mask=mask, hinted=hinted).text
+    return observation(result, code, max_chars=max_chars, mask=mask).text
 
 
 def observation(

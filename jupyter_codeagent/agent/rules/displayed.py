@@ -17,7 +17,7 @@ _OF_IBIS = re.compile(r"^(?:r0 := \w|DatabaseTable: \{)", re.MULTILINE)
 """How Ibis shows what it has not asked."""
 _EMPTY = re.compile(r"^Empty DataFrame|^Series\(\[\], |^shape: \(0, \d+\)|^\[\]$|^\{\}$", re.MULTILINE)
 _MISSING = r"(?:nan|NaN|None|<NA>|NaT|null)"
-_MISSING_VALUE = re.compile(rf"\b{_MISSING}\b|{_MISSING}")
+_MISSING_VALUE = re.compile(_MISSING)
 _NAMED_NAN = re.compile(r"^(?P<name>[^\W\d_][^:=|\n\d]{1,60})[:=] *nan\.?$", re.MULTILINE)
 _DASHES = re.compile(r"^[\s\-=_.:|+]*$")
 

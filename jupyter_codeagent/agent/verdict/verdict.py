@@ -137,12 +137,7 @@ def _facts(signals: Signals, prompt: str) -> Iterator[tuple[Operation, Operation
             if fact.kind == "became_missing" and _is_left_missing(one, signals, is_filled=is_filled):
                 continue
             is_asked = fact.kind in ASKED and ASKED[fact.kind](fact, prompt)
-            if (
-                fact.count
-                and fact.kind not in settled
-                and not is_asked
-                and not _is_intended(one, fact, signals.code)
-            ):
+            if fact.count and fact.kind not in settled and not is_asked and not _is_intended(fact, signals.code):
                 yield one, fact
 
 
@@ -188,7 +183,7 @@ name: ``how many patients`` by the rows of a `patient_id`.
 """
 
 
-def _is_intended(one: Operation, fact: OperationFact, code: str) -> bool:
+def _is_intended(fact: OperationFact, code: str) -> bool:
     """Check whether the program has to do with what was counted: it names the units, or the column."""
     match fact.kind:
         case "cut_off":

@@ -33,10 +33,6 @@ _WRITERS: Mapping[FindingKind, Callable[[Draft], None]] = {
     "same": pairs.same,
     "join": joins.join,
 }
-WITHOUT_CHART: frozenset[FindingKind] = frozenset(
-    {"duplicates", "text_type", "impossible", "spelling", "same", "join", "key_spelling"}
-)
-"""Kinds whose program shows a table alone."""
 
 
 def program(

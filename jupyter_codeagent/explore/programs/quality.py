@@ -117,7 +117,7 @@ def missing(draft: Draft) -> None:
             f'{percents} = pd.DataFrame({{"missing": {n}, "missing %": (100 * {n} / len({table})).round(1)}})',
             f'{percents} = {percents}[{percents}["missing"] > 0]',
         )
-    cut = _cut(draft, [one.name for one in draft.overview.columns])
+    cut = _cut([one.name for one in draft.overview.columns])
     lacking = sum(one.missing > 0 for one in draft.overview.columns)
     names = f'{percents}["column"]{cut}' if draft.is_polars else f"{percents}.index{cut}"
     draw(
@@ -131,7 +131,7 @@ def missing(draft: Draft) -> None:
     draft.write(percents)
 
 
-def _cut(draft: Draft, names: Iterable[str]) -> str:
+def _cut(names: Iterable[str]) -> str:
     """Return the call that makes long names short enough for an axis; empty if there are none."""
     if all(len(name) <= MAX_LABEL_CHARS for name in names):
         return ""
@@ -154,7 +154,7 @@ def missing_together(draft: Draft) -> None:
             f'{shares} = {lacking}.select(pl.all().mean() * 100).unpivot(variable_name="column", value_name="%")',
             f'{shares} = {shares}.sort("%", descending=True)',
         )
-        share, names = f'{shares}["%"]', f'{shares}["column"]{_cut(draft, draft.finding.columns)}'
+        share, names = f'{shares}["%"]', f'{shares}["column"]{_cut(draft.finding.columns)}'
     else:
         draft.write(
             f"{lacking} = {draft.table}[{columns}].isna()",
@@ -162,7 +162,7 @@ def missing_together(draft: Draft) -> None:
         )
         share = draft.name("shares")
         draft.write(f"{share} = 100 * {lacking}.mean().sort_values(ascending=False)")
-        names = f"{share}.index{_cut(draft, draft.finding.columns)}"
+        names = f"{share}.index{_cut(draft.finding.columns)}"
     draw(
         draft,
         Bars(labels=names, values=share, rows=len(draft.finding.columns), first_on_top=True),

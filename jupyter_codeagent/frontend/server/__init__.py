@@ -13,5 +13,5 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
     from jupyter_codeagent.frontend.server.handlers import routes
     from jupyter_codeagent.history import HistoryStore
 
-    handlers = routes(app.web_app.settings["base_url"], HistoryStore(None))
+    handlers = routes(app.web_app.settings["base_url"], HistoryStore())
     app.web_app.add_handlers(".*$", handlers)  # type: ignore[no-untyped-call]

@@ -26,15 +26,6 @@ from jupyter_codeagent.models.embedded.parts import download_parts, has_digest
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import UsageError, WeightsError
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "ensure_weights",
-    "fetch_weights",
-    "fetch_weights_with_bar",
-    "weights_path",
-    "weights_ready",
-]
-
 Progress = Callable[[int, int], None]
 """(bytes so far, bytes in all); may be called from another thread."""
 Download = Callable[[PublishedWeights, Path, Callable[[int], None]], Path]

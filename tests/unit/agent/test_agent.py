@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
+from scripted_model import ScriptedModel
 
 from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
 from jupyter_codeagent.agent.loop import run_agent
 from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, ContextWindow
 from jupyter_codeagent.agent.rules.rule import Program
 from jupyter_codeagent.agent.rules.value_matching import probe_after, probe_inline
-from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import ContextTooLongError

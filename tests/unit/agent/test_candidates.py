@@ -10,13 +10,13 @@ from typing import Any, cast
 
 from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
+from scripted_model import ScriptedModel
 
 from jupyter_codeagent.agent.candidates import run_candidates
 from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun

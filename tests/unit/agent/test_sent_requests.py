@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 from model_server import MODEL, ModelServer, Reply
+from scripted_model import ScriptedModel
 
 from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import HistoryError, ModelError

@@ -19,6 +19,7 @@ from chart_faults import contrast, faults
 from exploration_cases import (
     CARRIERS,
     CASES,
+    WITHOUT_CHART,
     Case,
     associated,
     correlated,
@@ -39,7 +40,7 @@ from matplotlib.figure import Figure
 
 from evals.explore.planted import planted_cases
 from jupyter_codeagent.explore.cells import cells_of
-from jupyter_codeagent.explore.programs import WITHOUT_CHART, program
+from jupyter_codeagent.explore.programs import program
 from jupyter_codeagent.explore.programs.colours import COLOURS, GREY
 from jupyter_codeagent.explore.report import read_report
 from jupyter_codeagent.notebook.outputs.interactive import interactive_entry

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from exploration_cases import CASES, Case, finding_of, frames
+from exploration_cases import CASES, WITHOUT_CHART, Case, finding_of, frames
 from exploration_runner import Ran, faults, run
 
 from jupyter_codeagent.explore.figures import are_shown
-from jupyter_codeagent.explore.programs import WITHOUT_CHART, program
+from jupyter_codeagent.explore.programs import program
 from jupyter_codeagent.explore.words import words
 
 LIBRARIES = ("pandas", "polars")

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from model_server import ModelServer
+from scripted_model import ScriptedModel
 
 from jupyter_codeagent.models import discovery, servers
 from jupyter_codeagent.models.discovery import list_models, open_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
 from jupyter_codeagent.models.parsing import parse_models
-from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types import errors

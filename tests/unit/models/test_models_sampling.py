@@ -8,10 +8,10 @@ from typing import Literal
 
 import pytest
 from model_server import ModelServer, Reply
+from scripted_model import ScriptedModel
 
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.models.sampling import sample_separately
-from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import ModelError
 from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message, Usage

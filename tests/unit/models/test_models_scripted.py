@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from scripted_model import ScriptedModel
 
-from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.types.errors import BadReplyError
 from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message
 

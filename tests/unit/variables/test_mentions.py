@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
-from jupyter_codeagent.variables.mentions import mentioned_columns, order
+from jupyter_codeagent.variables.mentions import names_label, order
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
@@ -69,10 +69,12 @@ def test_a_frame_is_found_by_its_columns_and_the_one_with_most_of_them_comes_fir
 
 
 def test_columns_are_found_whatever_their_case_blanks_and_number() -> None:
-    assert mentioned_columns("the UNIT_PRICE by Country", ALL[4]) == (1, 2)
-    assert mentioned_columns("mean unit prices in all countries", ALL[4]) == (1, 2)
-    assert mentioned_columns("communities", ALL[4]) == ()
-    assert mentioned_columns("status of the bus", frame("t", "statu", "bu")) == ()
+    for label in ("Unit price", "country"):
+        assert names_label("the UNIT_PRICE by Country", label)
+        assert names_label("mean unit prices in all countries", label)
+    assert not names_label("communities", "unit")
+    assert not names_label("status of the bus", "statu")
+    assert not names_label("status of the bus", "bu")
 
 
 def test_what_the_last_cells_used_comes_before_what_is_large() -> None:

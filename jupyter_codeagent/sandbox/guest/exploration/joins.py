@@ -67,7 +67,7 @@ def _single(reader: KeyReader, left: Table, right: Table, tables: list[Table], s
         for b in _candidates(right):
             if search.is_over():
                 return []
-            if _may_join(left, a, right, b) and _leads(left, a, right, b, tables):
+            if _may_join(a, right, b) and _leads(left, a, right, b, tables):
                 found += _match(reader, (left, a), (right, b))
     found.sort(key=lambda ranked: -ranked[0])
     return [join for _, join in found[:MAX_PER_PAIR]]
@@ -84,7 +84,7 @@ def _candidates(table: Table) -> list[Column]:
     ]
 
 
-def _may_join(left: Table, a: Column, right: Table, b: Column) -> bool:
+def _may_join(a: Column, right: Table, b: Column) -> bool:
     """Check that the right column may identify rows, and that the names or the texts make a relation likely."""
     if a.kind != b.kind or b.distinct < MIN_UNIQUE * max(1, right.size - _missing(right, b)):
         return False

@@ -10,6 +10,7 @@ from .values import are_days_in_wrong_order, are_misordered_numbers, are_numbers
 OBJECT_NS, PLAIN_NS = 60, 3
 """Nanoseconds that one value of an object column, or of another one, takes to be looked at; measured."""
 FIRST = 1000
+MOST_COLUMNS = 5
 
 
 def cost_ns(column: Any) -> float:
@@ -56,10 +57,10 @@ def value_counts(column: Any) -> dict[Any, int]:
     return {value: int(count) for value, count in column.value_counts().items()}
 
 
-def add_missing(call: Call, one: Operation, frame: Any, kind: str, most: int = 5) -> None:
-    """Add a fact for each column that has missing values."""
+def add_missing(call: Call, one: Operation, frame: Any, kind: str) -> None:
+    """Add a fact for the columns with the most missing values."""
     found = [(missing_count(call, frame.iloc[:, at]), label) for at, label in enumerate(frame.columns)]
-    for count, label in sorted(((c, str(name)) for c, name in found if c), reverse=True)[:most]:
+    for count, label in sorted(((c, str(name)) for c, name in found if c), reverse=True)[:MOST_COLUMNS]:
         one.add(kind, count, len(frame), label)
 
 

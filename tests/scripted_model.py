@@ -1,4 +1,4 @@
-"""A model with scripted replies, for tests and demonstrations without a server."""
+"""A model with scripted replies, for tests without a server."""
 
 from __future__ import annotations
 
