@@ -15,6 +15,8 @@ from jupyter_codeagent.agent.verdict.unheeded import unheeded
 from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.types.run import AgentRun, RunStatus, Step
 
+REJECTED = "You rejected the code; no cells were inserted."
+
 
 def finish(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun:
     """End a run that has its result in `step`."""
@@ -56,6 +58,11 @@ def end_run(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
     left_out = (f"step {step.index}: {step.left_out}" for step in run.steps if step.left_out)
     notes = tuple(dict.fromkeys((*run.notes, *left_out)))
     return replace(run, status=status, error=error, notes=notes, ended_at=time.time())
+
+
+def internal_error(fault: BaseException) -> str:
+    """Return the line for what no code of ours expected: it is our mistake, not the user's."""
+    return f"Internal error in jupyter-codeagent: {fault!r}"
 
 
 def problem_of_rerun(step: Step) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from jupyter_codeagent.agent.dependencies import LoopDependencies
-from jupyter_codeagent.agent.ending import end_run, finish, last_problem
+from jupyter_codeagent.agent.ending import REJECTED, end_run, finish, last_problem
 from jupyter_codeagent.agent.feedback import mask_for, resume_prefill, with_feedback
 from jupyter_codeagent.agent.model_step import begin_step, complete, read_reply
 from jupyter_codeagent.agent.output_text import output_text
@@ -157,7 +157,7 @@ def _refusal(decision: Decision) -> str:
         return ""
     if decision.decided_by == "nobody":
         return f"The code was not run: {decision.reason}."
-    return "" if decision.reason else "You rejected the code; no cells were inserted."
+    return "" if decision.reason else REJECTED
 
 
 def _is_accepted(run: AgentRun, step: Step, *, warned: bool) -> bool:

@@ -318,7 +318,7 @@ def history_command(options: argparse.Namespace) -> int:
         else:
             total, rows = store.search(RunFilter(text=options.text), limit=options.n)
             for row in rows:
-                print(f"{row.id}  {row.status:<11} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}")
+                print(row.line)
             _progress(f"{len(rows)} of {total} runs")
     finally:
         store.close()

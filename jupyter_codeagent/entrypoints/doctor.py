@@ -31,8 +31,8 @@ from jupyter_codeagent.entrypoints.surroundings import (
 )
 from jupyter_codeagent.frontend.display import status_text
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.models.discovery import INSTALL_LOCAL, WAYS_TO_A_MODEL, FoundModel, open_model, resolve_model
-from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, fetch_command
+from jupyter_codeagent.models.discovery import WAYS_TO_A_MODEL, FoundModel, open_model, resolve_model
+from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, INSTALL_LOCAL, fetch_command
 from jupyter_codeagent.models.embedded.launcher import embedded_installed
 from jupyter_codeagent.models.embedded.weights import weights_directory
 from jupyter_codeagent.models.endpoint import ModelEndpoint

@@ -183,8 +183,7 @@ class Subcommands:
         total, rows = self._session.run_log.history.search(
             RunFilter(text="" if text.isdecimal() else text), limit=count
         )
-        lines = [f"{row.id}  {row.status:<9} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}" for row in rows]
-        return "\n".join([*lines, f"{len(rows)} of {total} runs"])
+        return "\n".join([*(row.line for row in rows), f"{len(rows)} of {total} runs"])
 
     def _show(self, run_id: str) -> str:
         run = self._session.run_log.find(run_id)

@@ -39,11 +39,6 @@ def percent(share: float) -> str:
     return rounded(100 * share, 1)
 
 
-def counted(number: int, word: str) -> str:
-    """Return ``1 row`` or ``12 rows``."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
 def are_duplicates(rows: int) -> str:
     """Return the words behind ``1 row`` or ``12 rows``; what they repeat follows."""
     return "is an exact duplicate" if rows == 1 else "are exact duplicates"

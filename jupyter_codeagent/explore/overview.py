@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from jupyter_codeagent.explore.figures import are_duplicates, counted, percent, whole
+from jupyter_codeagent.explore.figures import are_duplicates, percent, whole
 from jupyter_codeagent.explore.names import listed, name_in_words
 from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, literal, with_index
 from jupyter_codeagent.explore.ranking import follows
 from jupyter_codeagent.explore.words import words
 from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
+from jupyter_codeagent.types.sizes import counted
 
 MOST_NAMED = 4
 MOST_LISTED = 60

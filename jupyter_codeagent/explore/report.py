@@ -9,6 +9,7 @@ from typing import Any, cast, get_args
 from jupyter_codeagent.explore.facts import SHAPES, NotAFactError, count, iso_date, read_facts, share
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.guest_reports import items_of, json_object
+from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.exploration import (
     OF_TWO_TABLES,
     ColumnOverview,
@@ -40,12 +41,15 @@ def read_report(text: str, columns: Columns) -> Exploration:
 
     Raises
     ------
-    ValueError
-        If it is not a JSON object at all.
+    VariableError
+        It is not a JSON object at all.
     """
-    if len(text) > MAX_REPORT_CHARS:
-        raise ValueError("too long")
-    report = json_object(text)
+    try:
+        if len(text) > MAX_REPORT_CHARS:
+            raise ValueError(f"it has {len(text):,} characters, the limit is {MAX_REPORT_CHARS:,}")
+        report = json_object(text)
+    except ValueError as problem:
+        raise VariableError(f"The sandbox's report on the tables cannot be read: {problem}.") from problem
     known = {name: frozenset(of) for name, of in columns.items() if name.isidentifier() and not iskeyword(name)}
     tables = {
         one.table: one for item in _objects(report.get("tables"), MAX_TABLES) if (one := _overview(item, known))

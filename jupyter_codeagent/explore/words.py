@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from jupyter_codeagent.explore.figures import are_duplicates, counted, digits_for, percent, rounded, whole
+from jupyter_codeagent.explore.figures import are_duplicates, digits_for, percent, rounded, whole
 from jupyter_codeagent.explore.names import bare, level_in_words, listed, name_in_words
 from jupyter_codeagent.types.exploration import Finding, FindingKind
+from jupyter_codeagent.types.sizes import counted
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (

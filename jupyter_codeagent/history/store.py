@@ -81,6 +81,11 @@ class RunRow:
     excerpt: str = ""
     """Part of a line of code or answer with a search word that the prompt does not contain."""
 
+    @property
+    def line(self) -> str:
+        """The run as a line of a list in a terminal."""
+        return f"{self.id}  {self.status:<11} {self.cell_state:<9} {self.model}  {self.prompt[:80]!r}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class CellDecision:

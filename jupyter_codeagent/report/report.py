@@ -9,7 +9,7 @@ from typing import Literal
 
 from jupyter_codeagent.types.run import AgentRun, Verdict
 from jupyter_codeagent.types.sandbox import Output
-from jupyter_codeagent.types.sizes import format_bytes
+from jupyter_codeagent.types.sizes import counted, format_bytes
 
 RerunOutcome = Literal["same", "differs", "failed", "not run"]
 """The same results came out · others did · the code could not be run again · nobody has run it again."""
@@ -174,11 +174,9 @@ def limits(report: Report) -> tuple[str, ...]:
     for level, words in (("doubtful", "as doubtful"), ("look", "as worth a look")):
         count = sum(result.verdict is not None and result.verdict.level == level for result in results)
         if count:
-            lines.append(f"{_counted(count, 'result')} marked {words}: the reason is below the result.")
+            lines.append(f"{counted(count, 'result')} marked {words}: the reason is below the result.")
     if edited := sum(result.is_edited for result in results):
-        lines.append(
-            f"The code of {_counted(edited, 'result')} was edited by a person: what is shown may be older."
-        )
+        lines.append(f"The code of {counted(edited, 'result')} was edited by a person: what is shown may be older.")
     if not report.not_rerun:
         lines.append(
             "Tables and text were compared word by word, pictures by number and size only, warnings not at all."
@@ -192,7 +190,3 @@ def limits(report: Report) -> tuple[str, ...]:
 
 def _distinct(results: Sequence[Result]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for result in results for part in result.parts))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact
+from jupyter_codeagent.types.sizes import counted
 
 MAX_DETAIL_CHARS = 70
 SUBSCRIPT = "[]"
@@ -45,24 +46,20 @@ def _rows(one: Operation) -> str:
     before, after = one.rows
     match one.kind:
         case "filter" | "drop_missing" | "cut":
-            text = f"{after:,} of {_count(before, 'row')}"
+            text = f"{after:,} of {counted(before, 'row')}"
         case "deduplicate":
-            text = f"{_count(one.duplicates_left_out, 'duplicate')} left out of {_count(before, 'row')}"
+            text = f"{counted(one.duplicates_left_out, 'duplicate')} left out of {counted(before, 'row')}"
         case "join":
-            text = f"{before:,} and {_count(one.other_rows or 0, 'row')} → {_count(after, 'row')}"
+            text = f"{before:,} and {counted(one.other_rows or 0, 'row')} → {counted(after, 'row')}"
         case "group" | "reshape":
-            text = f"{_count(before, 'row')} → {after:,}"
+            text = f"{counted(before, 'row')} → {after:,}"
         case "aggregate":
-            text = _count(before, "row")
+            text = counted(before, "row")
         case "concat" | "query":
-            text = _count(after, "row")
+            text = counted(after, "row")
         case _:
             text = ""
     return text
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _facts(one: Operation) -> list[str]:
@@ -84,95 +81,99 @@ def _of_label(label: str) -> str:
 
 
 def _rows_have(fact: OperationFact, what: str) -> str:
-    return f"{_count(fact.count, 'row')} {'has' if fact.count == 1 else 'have'} {what}"
+    return f"{counted(fact.count, 'row')} {'has' if fact.count == 1 else 'have'} {what}"
 
 
 FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "missing": lambda fact: f"{fact.label} is missing in {fact.count:,}",
-    "skipped": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} skipped",
-    "missing_keys": lambda fact: f"{_count(fact.count, 'row')} without {fact.label or 'a key'} left out",
-    "became_missing": lambda fact: f"{_count(fact.count, 'value')}{_of_label(fact.label)} became missing",
-    "filled": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} filled",
+    "skipped": lambda fact: f"{counted(fact.count, 'missing value')}{_of_label(fact.label)} skipped",
+    "missing_keys": lambda fact: f"{counted(fact.count, 'row')} without {fact.label or 'a key'} left out",
+    "became_missing": lambda fact: f"{counted(fact.count, 'value')}{_of_label(fact.label)} became missing",
+    "filled": lambda fact: f"{counted(fact.count, 'missing value')}{_of_label(fact.label)} filled",
     "retyped": lambda fact: fact.label,
     "added": lambda fact: f"new column{'s' if fact.count > 1 else ''} {fact.label}",
     "overwritten": lambda fact: f"column{'s' if fact.count > 1 else ''} {fact.label} overwritten",
     "removed": lambda fact: f"column{'s' if fact.count > 1 else ''} {fact.label} removed",
-    "ties": lambda fact: f"{_count(fact.count, 'more row')} with the same {fact.label or 'value'} as the last one",
-    "unmatched_left": lambda fact: f"{_count(fact.count, 'row')} of the left table without a match",
-    "unmatched_right": lambda fact: f"{_count(fact.count, 'row')} of the right table without a match",
+    "ties": lambda fact: f"{counted(fact.count, 'more row')} with the same {fact.label or 'value'} as the last one",
+    "unmatched_left": lambda fact: f"{counted(fact.count, 'row')} of the left table without a match",
+    "unmatched_right": lambda fact: f"{counted(fact.count, 'row')} of the right table without a match",
     "not_counted": lambda _: "too large to count",
-    "near_keys": lambda fact: f"{_count(fact.count, 'key')} would match but for the spelling",
-    "multiplied": lambda fact: f"keys repeat on both sides: {_count(fact.count, 'extra row')}",
+    "near_keys": lambda fact: f"{counted(fact.count, 'key')} would match but for the spelling",
+    "multiplied": lambda fact: f"keys repeat on both sides: {counted(fact.count, 'extra row')}",
     "one_to_many": lambda fact: f"rows of the left table repeat: {fact.count:,} extra",
     "not_in_all": lambda fact: f"not in all tables: {fact.label}",
     "near_misses": lambda fact: f"{_rows_have(fact, 'a different spelling')}",
     "types_differ": lambda fact: f"numbers compared with text in {fact.label}",
     "numbers_as_text": lambda fact: f"{fact.label or 'the values'} holds numbers as text",
-    "other_date_order": lambda fact: f"{_count(fact.count, 'date')} may be read with day and month swapped",
-    "ambiguous_dates": lambda fact: f"{_count(fact.count, 'date')} could be day first or month first",
+    "other_date_order": lambda fact: f"{counted(fact.count, 'date')} may be read with day and month swapped",
+    "ambiguous_dates": lambda fact: f"{counted(fact.count, 'date')} could be day first or month first",
     "lost_left": lambda fact: (
-        f"only {(fact.of or 0) - fact.count:,} of {_count(fact.of or 0, 'row')} matched"
+        f"only {(fact.of or 0) - fact.count:,} of {counted(fact.of or 0, 'row')} matched"
         if 2 * fact.count > (fact.of or 0)
-        else f"{_count(fact.count, 'row')} without a match left out"
+        else f"{counted(fact.count, 'row')} without a match left out"
     ),
     "time_zone": lambda fact: f"times in {fact.label}",
-    "part_of_rows": lambda fact: f"only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
+    "part_of_rows": lambda fact: f"only {fact.count:,} of {counted(fact.of or 0, 'row')}: {fact.label}",
     "repeated": lambda fact: (
-        f"a join repeated {f'{fact.label} in ' if fact.label else ''}{_count(fact.count, 'row')}"
+        f"a join repeated {f'{fact.label} in ' if fact.label else ''}{counted(fact.count, 'row')}"
     ),
     "mean_of_means": lambda fact: f"a mean of {fact.count:,} group means, though the groups differ in size",
-    "duplicate_rows": lambda fact: f"{_count(fact.count, 'duplicate row')} counted more than once",
+    "duplicate_rows": lambda fact: f"{counted(fact.count, 'duplicate row')} counted more than once",
     "repeated_ids": lambda fact: _rows_have(fact, f"the same {fact.label} as an earlier row"),
     "total_rows": lambda fact: (
-        f"{_count(fact.count, 'row')} of {fact.label} look{'s like a total' if fact.count == 1 else ' like totals'}"
+        f"{counted(fact.count, 'row')} of {fact.label} "
+        f"{'looks like a total' if fact.count == 1 else 'look like totals'}"
     ),
     "constant_per_id": lambda fact: f"{fact.label} counted once per row, {fact.count:,} times too often",
     "two_scales": lambda fact: f"{fact.label} has values on two scales, as if units were mixed",
     "dates_in_1970": lambda fact: f"all dates in {fact.label or 'the column'} are in 1970",
-    "later_years": lambda fact: f"{_count(fact.count, 'date')} in {fact.label or 'the column'} are in the future",
+    "later_years": lambda fact: f"{counted(fact.count, 'date')} in {fact.label or 'the column'} are in the future",
     "dates_as_text": lambda fact: (
         f"{fact.label or 'the column'} holds dates as text, which compare by the day first"
     ),
     "absent_value": lambda fact: f"no row has {fact.label}",
     "repeated_keys": lambda fact: _rows_have(fact, f"the same {fact.label} as an earlier row"),
     "case_variants": lambda fact: (
-        f"{_count(fact.count, 'value')} of {fact.label} {'differs' if fact.count == 1 else 'differ'}"
+        f"{counted(fact.count, 'value')} of {fact.label} {'differs' if fact.count == 1 else 'differ'}"
         " only in case or spaces"
     ),
     "repeated_sums": lambda fact: f"{fact.label} of the joined table is summed once for each row",
-    "unmatched_labels": lambda fact: f"{_count(fact.count, 'label')} in only one operand became missing",
+    "unmatched_labels": lambda fact: f"{counted(fact.count, 'label')} in only one operand became missing",
     "thousands_point": lambda fact: f"{fact.label or 'the text'} has values such as 1.234, which may be thousands",
-    "overlap": lambda fact: f"{_count(fact.count, 'row')} are in more than one of the tables",
+    "overlap": lambda fact: f"{counted(fact.count, 'row')} are in more than one of the tables",
     "placeholders": lambda fact: (
-        f"{_count(fact.count, 'text value')}{_of_label(fact.label)} without digits became missing"
+        f"{counted(fact.count, 'text value')}{_of_label(fact.label)} without digits became missing"
     ),
     "repeated_each": lambda fact: f"a join counts {fact.label or 'a row'} once for each of several matches",
-    "nulls_filtered": lambda fact: f"{_count(fact.count, 'row')} without {fact.label} left out by the comparison",
+    "nulls_filtered": lambda fact: f"{counted(fact.count, 'row')} without {fact.label} left out by the comparison",
     "averages_averaged": lambda fact: f"{fact.label} already holds averages, and all count equally",
     "several_rows": lambda fact: f"each {fact.label} has several rows, {fact.count:,} extra",
     "cut_off": lambda fact: f"units or signs cut off from {fact.label}",
     "excel_days": lambda fact: (
         f"{fact.label or 'the numbers'} counted from 1900-01-01; Excel counts from 1899-12-30"
     ),
-    "dropped_for": lambda fact: f"{_count(fact.count, 'row')} left out because {fact.label} is missing",
+    "dropped_for": lambda fact: f"{counted(fact.count, 'row')} left out because {fact.label} is missing",
     "mean_of_ratios": lambda fact: f"{fact.label or 'a ratio'} averaged over rows regardless of their size",
     "unjoined_nulls": lambda fact: (
-        f"{_count(fact.count, 'row')} without {fact.label} have no match: nulls do not join"
+        f"{counted(fact.count, 'row')} without {fact.label} have no match: nulls do not join"
     ),
-    "counted_no": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} counted as no",
-    "counted_yes": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} counted as yes",
+    "counted_no": lambda fact: f"{counted(fact.count, 'missing value')}{_of_label(fact.label)} counted as no",
+    "counted_yes": lambda fact: f"{counted(fact.count, 'missing value')}{_of_label(fact.label)} counted as yes",
     "keyless": lambda fact: (
-        f"{fact.count:,} of {_count(fact.of or 0, 'row')} without {fact.label} left out as if they were duplicates"
+        f"{fact.count:,} of {counted(fact.of or 0, 'row')} without {fact.label} left out as if they were duplicates"
     ),
-    "part_of_top": lambda fact: f"computed from only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
+    "part_of_top": lambda fact: (
+        f"computed from only {fact.count:,} of {counted(fact.of or 0, 'row')}: {fact.label}"
+    ),
     "missing_codes": lambda fact: (
-        f"{fact.label} in {_count(fact.count, 'row')}, far from its other values: probably a code for a missing one"
+        f"{fact.label} in {counted(fact.count, 'row')}, far from its other values: "
+        "probably a code for a missing one"
     ),
     "mixed_units": lambda fact: f"mixed units in {fact.label}",
     "unordered": lambda fact: (
-        f"the rows are not in the order of {fact.label}, which goes back {_count(fact.count, 'time')}"
+        f"the rows are not in the order of {fact.label}, which goes back {counted(fact.count, 'time')}"
     ),
-    "over_borders": lambda fact: f"goes on from one {fact.label} to the next in {_count(fact.count, 'place')}",
+    "over_borders": lambda fact: f"goes on from one {fact.label} to the next in {counted(fact.count, 'place')}",
 }
 """A text for each kind of fact that is told."""
 FOR_THE_VERDICT: frozenset[FactKind] = frozenset(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -79,6 +80,15 @@ class SandboxWorkspace:
         await self.sandbox(policy)
         assert self._pool is not None
         return PersistentSandbox(self._pool)
+
+    @asynccontextmanager
+    async def temporary_sandbox(self, policy: SandboxPolicy) -> AsyncIterator[PersistentSandbox]:
+        """Provide another sandbox beside the notebook's, and end it afterwards."""
+        sandbox = await self.extra_sandbox(policy)
+        try:
+            yield sandbox
+        finally:
+            await sandbox.reset()
 
     async def warm(self, policy: SandboxPolicy) -> None:
         """Start a warm sandbox in the background, and return at once."""

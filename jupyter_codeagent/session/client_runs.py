@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from jupyter_codeagent.agent.ending import end_run, last_problem, with_result
+from jupyter_codeagent.agent.ending import end_run, internal_error, last_problem, with_result
 from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.agent.prompt.observe import observe, without_values
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
@@ -140,9 +140,7 @@ class ClientRuns:
             recorder.changed(end_run(recorder.latest.run, "failed", str(problem)))
             raise
         except BaseException as fault:
-            recorder.changed(
-                end_run(recorder.latest.run, "failed", f"Internal error in jupyter-codeagent: {fault!r}")
-            )
+            recorder.changed(end_run(recorder.latest.run, "failed", internal_error(fault)))
             raise
         finally:
             del self._running[run.id]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.ending import end_run, last_problem, with_result
+from jupyter_codeagent.agent.ending import REJECTED, end_run, last_problem, with_result
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.explore.cells import FindingCell, cells_of
 from jupyter_codeagent.explore.goal import goal_note
@@ -81,8 +81,7 @@ class Explorer:
         """
         until = time.monotonic() + explored.minutes * SECONDS_PER_MINUTE
         # A sandbox of its own: the programs leave nothing behind in the one that the questions use.
-        sandbox = await self.workspace.extra_sandbox(prepared.settings.sandbox)
-        try:
+        async with self.workspace.temporary_sandbox(prepared.settings.sandbox) as sandbox:
             status = await sandbox.prepare(prepared.manifest)
             recorder.progress(recorder.latest.run, "sandbox", f"looking at {', '.join(prepared.columns)}")
             exploration = await self._look(explored, prepared, sandbox)
@@ -100,8 +99,6 @@ class Explorer:
             skipped = tuple(f"{one.table}: {one.why}" for one in exploration.skipped)
             goal = filter(None, [goal_note(exploration, explored.goal)])
             return replace(result, notes=(*goal, *prepared.notes, *result.notes, *skipped))
-        finally:
-            await sandbox.reset()
 
     async def _look(
         self, explored: ExploreOptions, prepared: PreparedExploration, sandbox: PersistentSandbox
@@ -115,10 +112,7 @@ class Explorer:
                 max_rows=MAX_ROWS,
             )
         )
-        try:
-            exploration = read_report(report, prepared.columns)
-        except ValueError as problem:
-            raise VariableError(f"The sandbox's report on the tables cannot be read: {problem}.") from problem
+        exploration = read_report(report, prepared.columns)
         if not exploration.tables:
             reasons = "; ".join(f"{one.table}: {one.why}" for one in exploration.skipped) or "the report is empty"
             raise VariableError(f"Nothing could be explored: {reasons}.")
@@ -164,7 +158,7 @@ class Explorer:
         work.sandbox.undo_attempt()  # no program may see what another one did to a copy
         run = replace(run, steps=(step,))
         if step.result is None:
-            return end_run(run, "rejected", "You rejected the code; no cells were inserted.")
+            return end_run(run, "rejected", REJECTED)
         if step.result.status != "ok":
             return end_run(run, "failed", f"The program of a finding failed. {last_problem(step, {})}")
         # The verdict is on programs of a model: it doubts what counts missing values and repetitions on purpose.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from jupyter_codeagent.session.given_code import FROM_TEMPLATE, GivenProgram, ru
 from jupyter_codeagent.session.reproduction import RerunWatcher
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.types.errors import CodeAgentError, HistoryError, VariableError
+from jupyter_codeagent.types.errors import CodeAgentError, HistoryError
 from jupyter_codeagent.types.exploration import Exploration, ExplorationRequest, Finding
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun
@@ -177,7 +177,7 @@ class NextQuestions:
         live = await self._background.on_main_thread(lambda: self._tables(tables))
         if not live.columns:
             return
-        async with self._spare_sandbox(settings) as sandbox:
+        async with self._workspace.temporary_sandbox(settings.sandbox) as sandbox:
             copied = tuple(one for one in run.manifest.copied if one.name in live.columns)
             await sandbox.prepare(replace(run.manifest, copied=copied, tools=()))
             report = await sandbox.explore(
@@ -188,10 +188,7 @@ class NextQuestions:
                     max_rows=LOOKED_ROWS,
                 )
             )
-            try:
-                exploration = read_report(report, live.columns)
-            except ValueError as problem:
-                raise VariableError(f"The sandbox's report on the tables cannot be read: {problem}.") from problem
+            exploration = read_report(report, live.columns)
             shown = shown_by_code(run.code, run.operations, exploration)
             if shown is not None:
                 tried = _Trial(run, sandbox, self._front_ends, settings, origin)
@@ -207,7 +204,7 @@ class NextQuestions:
     ) -> None:
         findings = [finding for _, _, finding in shown if finding is not None]
         asked: set[str] = set()
-        async with self._spare_sandbox(settings) as sandbox:
+        async with self._workspace.temporary_sandbox(settings.sandbox) as sandbox:
             await sandbox.prepare(replace(shown[0][0].manifest, tools=()))
             for run, table, finding in shown:
                 about = shown_by(table, finding, findings)
@@ -255,14 +252,6 @@ class NextQuestions:
         offered = replace(known, next_questions=tuple(one.text for one in questions))
         self._run_log.write(offered)
         self._changed(offered)
-
-    @asynccontextmanager
-    async def _spare_sandbox(self, settings: Settings) -> AsyncIterator[PersistentSandbox]:
-        sandbox = await self._workspace.extra_sandbox(settings.sandbox)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.reset()
 
 
 class _Trial:

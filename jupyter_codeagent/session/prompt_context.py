@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer, estimate_tokens
+from jupyter_codeagent.notebook.cells import sha256_of
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.messages import ContentKind, Span
 from jupyter_codeagent.types.tagged_text import kinds_of
@@ -111,7 +111,7 @@ def question_digest(summaries: Sequence[VariableSummary], settings: Settings, pr
     same question on the same data is replayed from the record.
     """
     text = f"{render_context(summaries, settings, prompt).text}\n{more}"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256_of(text)
 
 
 def cost_lines(prompt: PromptContext) -> list[str]:

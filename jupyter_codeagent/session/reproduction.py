@@ -90,24 +90,22 @@ class Reproduction:
         """Run the code of each result, in order, and compare; a result that cannot be run says why."""
         gate = self.front_ends.gate(origin, prepared.settings)
         # A sandbox of its own: what earlier questions left in the notebook's would help code that needs it.
-        sandbox = await self.workspace.extra_sandbox(prepared.settings.sandbox)
         reruns: list[Rerun] = []
         not_made: dict[str, int] = {}
         try:
-            status = await sandbox.prepare(prepared.manifest)
-            run = replace(watcher.latest[0], sandbox=status.label)
-            for program in programs:
-                if why := _obstacle(program, prepared.missing):
-                    reruns.append(Rerun(outcome="failed", reason=why))
-                    not_made |= dict.fromkeys(program.effects.binds, program.result.cell_number)
-                    continue
-                rerun, run = await self._one(program.result, run, prepared, sandbox, gate, watcher, not_made)
-                reruns.append(rerun)
+            async with self.workspace.temporary_sandbox(prepared.settings.sandbox) as sandbox:
+                status = await sandbox.prepare(prepared.manifest)
+                run = replace(watcher.latest[0], sandbox=status.label)
+                for program in programs:
+                    if why := _obstacle(program, prepared.missing):
+                        reruns.append(Rerun(outcome="failed", reason=why))
+                        not_made |= dict.fromkeys(program.effects.binds, program.result.cell_number)
+                        continue
+                    rerun, run = await self._one(program.result, run, prepared, sandbox, gate, watcher, not_made)
+                    reruns.append(rerun)
         except SandboxError as problem:
             failed = Rerun(outcome="failed", reason=str(problem))
             return (*reruns, *(failed for _ in programs[len(reruns) :]))
-        finally:
-            await sandbox.reset()
         return tuple(reruns)
 
     async def _one(

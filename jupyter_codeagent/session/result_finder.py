@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from jupyter_codeagent.agent.candidates import run_candidates
 from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
-from jupyter_codeagent.agent.ending import end_run, last_problem, with_result
+from jupyter_codeagent.agent.ending import REJECTED, end_run, last_problem, with_result
 from jupyter_codeagent.agent.loop import run_agent
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
@@ -88,7 +87,7 @@ class ResultFinder:
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, dependencies)
         return await run_candidates(
-            run, prepared.turns, dependencies, lambda: self._extra_sandbox(prepared.settings)
+            run, prepared.turns, dependencies, lambda: self.workspace.temporary_sandbox(prepared.settings.sandbox)
         )
 
     def _decide(self, run: AgentRun, settings: Settings, origin: CellOrigin) -> Decide:
@@ -152,7 +151,7 @@ class ResultFinder:
         )
         run = replace(run, steps=(step,), notes=(*run.notes, FROM_TEMPLATE))
         if step.result is None:
-            return end_run(run, "rejected", "You rejected the code; no cells were inserted.")
+            return end_run(run, "rejected", REJECTED)
         if step.result.status != "ok":
             return end_run(run, "failed", f"{NO_LONGER} {last_problem(step, {})}")
         run = with_result(run, step)
@@ -192,11 +191,3 @@ class ResultFinder:
             window=prepared.window,
             replaces=self.refinements.refined_program(run),
         )
-
-    @asynccontextmanager
-    async def _extra_sandbox(self, settings: Settings) -> AsyncIterator[PersistentSandbox]:
-        sandbox = await self.workspace.extra_sandbox(settings.sandbox)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.reset()

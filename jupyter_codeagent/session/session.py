@@ -9,7 +9,7 @@ import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.ending import end_run
+from jupyter_codeagent.agent.ending import end_run, internal_error
 from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
@@ -72,6 +72,7 @@ from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import Noteboo
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 RESTARTED = "The sandbox restarted; variables from earlier runs were lost"
+FINDINGS_STAY = "Stopped by you; the cells of earlier findings stay."
 NO_REPORT = "Stopped by you; no report was written."
 NEW_SANDBOX = "The sandbox restarted with new settings or file grants; variables from earlier runs were lost"
 
@@ -182,13 +183,13 @@ class AgentSession:
             self.current_run.start(task, recorder)
             return self.background.wait(task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError) as stop:
-            self._end_exploration("stopped", "Stopped by you; the cells of earlier findings stay.")
-            raise StoppedError("Stopped by you; the cells of earlier findings stay.") from stop
+            self._end_exploration("stopped", FINDINGS_STAY)
+            raise StoppedError(FINDINGS_STAY) from stop
         except CodeAgentError as error:
             self._end_exploration("failed", str(error))
             raise
         except BaseException as error:
-            self._end_exploration("failed", f"Internal error in jupyter-codeagent: {error!r}")
+            self._end_exploration("failed", internal_error(error))
             raise
         finally:
             self.current_run.end()
@@ -272,7 +273,7 @@ class AgentSession:
             run = end_run(self.current_run.so_far(recorder), "failed", str(error))
         except BaseException as error:
             so_far = self.current_run.so_far(recorder)
-            recorder.changed(end_run(so_far, "failed", f"Internal error in jupyter-codeagent: {error!r}"))
+            recorder.changed(end_run(so_far, "failed", internal_error(error)))
             raise
         finally:
             self.questions.end()

@@ -1,4 +1,4 @@
-"""Sizes in bytes as text."""
+"""Sizes and numbers of things as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ def format_bytes(size_bytes: int) -> str:
         if size_bytes >= unit:
             amount = size_bytes / unit
             return f"{amount:.3g} {name}" if amount < 999.5 else f"{amount:.0f} {name}"
-    return f"{size_bytes} byte{'' if size_bytes == 1 else 's'}"
+    return counted(size_bytes, "byte")
+
+
+def counted(number: int, word: str) -> str:
+    """Return ``1 row`` or ``1,200 rows``."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def gigabytes(size_bytes: float) -> str:

@@ -14,6 +14,7 @@ from jupyter_codeagent.agent.verdict.signals import Signals
 from jupyter_codeagent.sandbox.operation_text import ARITHMETIC, fact_text
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact
 from jupyter_codeagent.types.run import Verdict
+from jupyter_codeagent.types.sizes import counted
 
 DOUBTFUL: tuple[FactKind, ...] = (
     "types_differ",
@@ -298,11 +299,11 @@ def _what_was_looked_at(signals: Signals) -> str:
     steps = len(signals.operations)
     if not steps:
         return "no step of the code has rows to count"
-    observed = f"lost, repeated or mixed up in {steps} observed step{'' if steps == 1 else 's'}"
+    observed = f"lost, repeated or mixed up in {counted(steps, 'observed step')}"
     left_out = sum(before - after for before, after in map(_rows_for_missing, signals.operations))
     if not left_out:
         return f"nothing {observed}"
-    return f"{left_out:,} row{'' if left_out == 1 else 's'} left out for missing values, nothing else {observed}"
+    return f"{counted(left_out, 'row')} left out for missing values, nothing else {observed}"
 
 
 def _rows_for_missing(one: Operation) -> tuple[int, int]:

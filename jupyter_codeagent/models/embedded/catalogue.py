@@ -19,6 +19,7 @@ from jupyter_codeagent.types.errors import UsageError
 
 DEFAULT_MODEL = "qwen2.5-coder-1.5b-instruct"
 """The default embedded model."""
+INSTALL_LOCAL = "pip install 'jupyter-codeagent[local]'"
 
 
 @dataclass(frozen=True, kw_only=True)

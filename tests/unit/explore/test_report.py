@@ -9,6 +9,7 @@ import pytest
 from exploration_cases import CASES, exploration_of
 
 from jupyter_codeagent.explore.report import read_report
+from jupyter_codeagent.types.errors import VariableError
 
 COLUMNS = {"flights": ["delay", "carrier", "day"], "planes": ["tailnum"]}
 FACTS = {
@@ -200,7 +201,7 @@ def test_an_overview_is_read_as_far_as_it_fits() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "1", "", "nonsense", "[" * 100_000, '"x"'])
 def test_what_is_no_report_is_an_error(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(VariableError, match="report on the tables cannot be read"):
         read_report(text, COLUMNS)
 
 
