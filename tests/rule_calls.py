@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.agent.prompt.observe import hint_text
+from jupyter_codeagent.agent.prompt.observation import hint_text
 from jupyter_codeagent.agent.rules import registry
 from jupyter_codeagent.agent.rules.rule import Apply, Fix, Issue, Program
 from jupyter_codeagent.types.sandbox import (

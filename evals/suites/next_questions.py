@@ -28,7 +28,7 @@ import polars as pl
 
 from evals.explore.judge import wilson
 from evals.explore.planted import planted_cases
-from jupyter_codeagent.explore.next_questions import (
+from jupyter_codeagent.explore.question_templates import (
     NextQuestion,
     QuestionKind,
     Shown,

@@ -18,8 +18,8 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from jupyter_codeagent.agent.verdict.prompt_check import unheeded
 from jupyter_codeagent.agent.verdict.signals import Signals
-from jupyter_codeagent.agent.verdict.unheeded import unheeded
 from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.sandbox.guest.observation.observer import Observer
 from jupyter_codeagent.sandbox.guest_reports import read_after_cell_report

@@ -30,7 +30,7 @@ from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.tools.broker import ToolCallBroker, ToolRunner
 from jupyter_codeagent.tools.call_host import Host, Limits
 from jupyter_codeagent.tools.exceptions import explained
-from jupyter_codeagent.tools.records import unfolded
+from jupyter_codeagent.tools.object_fields import unfolded
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.sandbox import SandboxPolicy

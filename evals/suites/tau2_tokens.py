@@ -21,8 +21,8 @@ from jupyter_codeagent.agent.prompt.conversation import fenced
 from jupyter_codeagent.agent.prompt.system import first_messages
 from jupyter_codeagent.models.embedded.launcher import TRANSPORT_VARIABLE, RunningServer, start_embedded
 from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.tools.object_fields import unfolded
 from jupyter_codeagent.tools.prompt_lines import HEADING, functions_text
-from jupyter_codeagent.tools.records import unfolded
 from jupyter_codeagent.types.tagged_text import TaggedText
 
 END_OF_TURN = 1

@@ -10,8 +10,8 @@ from jupyter_codeagent.agent.dependencies import LoopDependencies
 from jupyter_codeagent.agent.feedback import hidden_columns_hint
 from jupyter_codeagent.agent.prompt.hidden_columns import asked_hidden
 from jupyter_codeagent.agent.verdict.assumptions import find_assumptions
+from jupyter_codeagent.agent.verdict.prompt_check import unheeded
 from jupyter_codeagent.agent.verdict.signals import signals_of
-from jupyter_codeagent.agent.verdict.unheeded import unheeded
 from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.types.run import AgentRun, RunStatus, Step
 

@@ -11,7 +11,7 @@ from jupyter_codeagent.agent.dependencies import LoopDependencies
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.conversation import as_written
 from jupyter_codeagent.agent.prompt.hidden_columns import hidden_hint
-from jupyter_codeagent.agent.prompt.observe import (
+from jupyter_codeagent.agent.prompt.observation import (
     SEARCHED_CHARS,
     Mask,
     calls_line,

@@ -276,7 +276,7 @@ def models_command(options: argparse.Namespace) -> int:
     elif options.action == "serve":
         from dataclasses import replace
 
-        from jupyter_codeagent.models.embedded.shared import serve_shared
+        from jupyter_codeagent.models.embedded.multi_user_server import serve_shared
 
         if not options.port or options.keys is None:
             raise UsageError("serve needs --port PORT and --keys FILE, with a line USER KEY for each user.")

@@ -16,7 +16,7 @@ from urllib.request import getproxies
 from jupyter_core.paths import jupyter_config_path, jupyter_data_dir, jupyter_path, jupyter_runtime_dir
 from platformdirs import user_state_path
 
-from jupyter_codeagent.entrypoints.surroundings import (
+from jupyter_codeagent.entrypoints.environment import (
     FRAMES,
     UNCONFINED,
     is_offline,

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from jupyter_codeagent.explore.next_questions import Answered, Shown
+from jupyter_codeagent.explore.question_templates import Answered, Shown
 from jupyter_codeagent.types.exploration import Exploration
 from jupyter_codeagent.types.operations import Operation
 from jupyter_codeagent.types.syntax_trees import module_tree

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from jupyter_codeagent.agent.ending import end_run, internal_error, last_problem, with_result
 from jupyter_codeagent.agent.prompt.changes import with_effects
-from jupyter_codeagent.agent.prompt.observe import observe, without_values
+from jupyter_codeagent.agent.prompt.observation import observe, without_values
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.policies import needs_person
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop

@@ -23,8 +23,8 @@ from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.given_code import FROM_TEMPLATE, run_given_code
-from jupyter_codeagent.session.into_notebook import NotebookWriter
 from jupyter_codeagent.session.next_questions import NextQuestions
+from jupyter_codeagent.session.notebook_writer import NotebookWriter
 from jupyter_codeagent.session.preparation import PreparedExploration
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.run_log import RunLog

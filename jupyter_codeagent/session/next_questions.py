@@ -17,8 +17,8 @@ from typing import Any
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.renaming import NotRenamableError, find_mentions, rename
 from jupyter_codeagent.explore.figures import are_new
-from jupyter_codeagent.explore.next_questions import NextQuestion, Shown, next_questions, shown_by
 from jupyter_codeagent.explore.programs.draft import free_name
+from jupyter_codeagent.explore.question_templates import NextQuestion, Shown, next_questions, shown_by
 from jupyter_codeagent.explore.report import read_report
 from jupyter_codeagent.explore.shown_columns import shown_by_code, tables_of
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
@@ -28,8 +28,8 @@ from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.chart_library import with_installed_charts
-from jupyter_codeagent.session.explored_index import shown_levels
 from jupyter_codeagent.session.given_code import FROM_TEMPLATE, GivenProgram, run_given_code
+from jupyter_codeagent.session.index_levels import shown_levels
 from jupyter_codeagent.session.reproduction import RerunWatcher
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.settings.settings import Settings

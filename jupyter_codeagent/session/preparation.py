@@ -27,10 +27,10 @@ from jupyter_codeagent.session.chart_library import (
 )
 from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
-from jupyter_codeagent.session.explored_index import shown_levels
 from jupyter_codeagent.session.file_grants import require
 from jupyter_codeagent.session.given_code import GivenProgram
 from jupyter_codeagent.session.house_rules import read_house_rules
+from jupyter_codeagent.session.index_levels import shown_levels
 from jupyter_codeagent.session.live_names import live_names
 from jupyter_codeagent.session.prompt_context import (
     PromptContext,
@@ -47,10 +47,10 @@ from jupyter_codeagent.session.tool_admin import ToolAdmin
 from jupyter_codeagent.session.variable_selection import VariableSelection, select_variables
 from jupyter_codeagent.settings.enforcement import check_switched_on
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.tools.allowed import within_policy
 from jupyter_codeagent.tools.ask_model import offered
 from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
 from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.tools.tool_policy import within_policy
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, UsageError, VariableError
 from jupyter_codeagent.types.house_rules import HouseRules

@@ -33,8 +33,8 @@ from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
-from jupyter_codeagent.session.into_notebook import NotebookWriter
 from jupyter_codeagent.session.next_questions import NextQuestions
+from jupyter_codeagent.session.notebook_writer import NotebookWriter
 from jupyter_codeagent.session.page_state import PageState
 from jupyter_codeagent.session.preparation import PreparedRun, RunPreparation
 from jupyter_codeagent.session.prompt_masking import PromptMasking

@@ -29,8 +29,8 @@ from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
 from jupyter_codeagent.session.house_rules import read_house_rules
-from jupyter_codeagent.session.into_notebook import NotebookWriter
 from jupyter_codeagent.session.next_questions import NextQuestions
+from jupyter_codeagent.session.notebook_writer import NotebookWriter
 from jupyter_codeagent.session.page_handler import PageHandler
 from jupyter_codeagent.session.page_state import PageState
 from jupyter_codeagent.session.preparation import RunPreparation

@@ -8,7 +8,7 @@ import types
 import typing
 from typing import Any
 
-from jupyter_codeagent.tools.records import fields_of
+from jupyter_codeagent.tools.object_fields import fields_of
 from jupyter_codeagent.types.syntax_trees import expression_tree
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from jupyter_codeagent.sandbox.data.unpack import Part
 from jupyter_codeagent.sandbox.tool_calls import CallRequest
 from jupyter_codeagent.tools.arguments import bind
-from jupyter_codeagent.tools.records import folded
+from jupyter_codeagent.tools.object_fields import folded
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
 from jupyter_codeagent.types.errors import RejectedDataError
 

@@ -9,7 +9,7 @@ from jupyter_codeagent.sandbox.tool_calls import CallRequest
 from jupyter_codeagent.tools.call_host import MainThread
 from jupyter_codeagent.tools.call_outcome import CallOutcome
 from jupyter_codeagent.tools.call_results import CallResults
-from jupyter_codeagent.tools.recorded import restored
+from jupyter_codeagent.tools.result_record import restored
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.errors import RejectedDataError, VariableError
 from jupyter_codeagent.types.sandbox import ToolCall

@@ -9,9 +9,9 @@ from jupyter_codeagent.sandbox.tool_calls import CallAnswer
 from jupyter_codeagent.tools.call_host import Host
 from jupyter_codeagent.tools.databases.rows import ROWS_SCANNED
 from jupyter_codeagent.tools.exceptions import explained
+from jupyter_codeagent.tools.object_fields import PLAIN, unfolded
 from jupyter_codeagent.tools.preview import brief
-from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded
-from jupyter_codeagent.tools.records import PLAIN, unfolded
+from jupyter_codeagent.tools.result_record import MAX_BYTES, MAX_TEXT_CHARS, recorded
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.sandbox import RecordedValue

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 from jupyter_codeagent.sandbox.data.engines import FRAMES, library_of
 from jupyter_codeagent.tools.databases.own_queries import OwnCursors
 from jupyter_codeagent.tools.databases.polars import TABLE
-from jupyter_codeagent.tools.databases.shared import (
+from jupyter_codeagent.tools.databases.spark import frame_found
+from jupyter_codeagent.tools.databases.statements import TITLES, require_sqlglot
+from jupyter_codeagent.tools.databases.table_sharing import (
     KnownTable,
     SharedTable,
     SharedTables,
     in_braces,
     shared_tables,
 )
-from jupyter_codeagent.tools.databases.spark import frame_found
-from jupyter_codeagent.tools.databases.statements import TITLES, require_sqlglot
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.sql import Driver, driver_of
 from jupyter_codeagent.tools.tool import Tool, tool_of

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.tools.records import MAX_DEPTH as MAX_DEPTH_OF_KEYS
-from jupyter_codeagent.tools.records import MAX_KEYS
+from jupyter_codeagent.tools.object_fields import MAX_DEPTH as MAX_DEPTH_OF_KEYS
+from jupyter_codeagent.tools.object_fields import MAX_KEYS
 from jupyter_codeagent.variables.text import safe
 
 MAX_CHOICES = 12

@@ -38,7 +38,6 @@ from jupyter_codeagent.tools.databases.servers import (
     engine_tables,
     run_engine,
 )
-from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, Wanted, shared_tables
 from jupyter_codeagent.tools.databases.spark import (
     Frames,
     check_spark,
@@ -49,6 +48,7 @@ from jupyter_codeagent.tools.databases.spark import (
 )
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_found, sqlite_tables
 from jupyter_codeagent.tools.databases.statements import TITLES, require_sqlglot
+from jupyter_codeagent.tools.databases.table_sharing import KnownTable, SharedTables, Wanted, shared_tables
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.types.errors import UsageError

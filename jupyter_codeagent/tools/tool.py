@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from jupyter_codeagent.notebook.reserved_names import is_reserved
 from jupyter_codeagent.tools.annotations import annotation_text
-from jupyter_codeagent.tools.records import keys_text
+from jupyter_codeagent.tools.object_fields import keys_text
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.syntax_trees import module_tree
 from jupyter_codeagent.types.variables import ToolPolicy, ToolStub

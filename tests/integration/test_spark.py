@@ -25,7 +25,7 @@ from pandas.testing import assert_frame_equal
 from jupyter_codeagent.sandbox.guest.databases import create_database
 from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases import spark as of_spark
-from jupyter_codeagent.tools.databases.shared import SharedTables, checked_statement
+from jupyter_codeagent.tools.databases.table_sharing import SharedTables, checked_statement
 from jupyter_codeagent.tools.live_databases import LiveDatabases, Named
 from jupyter_codeagent.tools.sql import sql_tool
 from jupyter_codeagent.tools.timeouts import TookTooLongError, ended_by_signals

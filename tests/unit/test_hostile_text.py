@@ -26,7 +26,7 @@ from hostile_texts import (
 
 from jupyter_codeagent.agent.model_step import is_enough
 from jupyter_codeagent.agent.prompt.formulas import MAX_PROMPT_CHARS
-from jupyter_codeagent.agent.prompt.observe import observe
+from jupyter_codeagent.agent.prompt.observation import observe
 from jupyter_codeagent.agent.reply.extract import extract_code
 from jupyter_codeagent.agent.result_comparison import agree, findings
 from jupyter_codeagent.agent.rules.api_changes import MAX_MESSAGE_CHARS

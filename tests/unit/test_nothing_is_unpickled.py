@@ -51,7 +51,10 @@ READERS = frozenset(
 LOADERS = frozenset({"numpy.load", "yaml.load", "builtins.eval", "builtins.exec", "builtins.compile"})
 
 ALLOWED = {
-    ("sandbox/data/pickled.py", "import pickle"): "writes the copies for the sandbox; what reads them is inside it",
+    (
+        "sandbox/data/pickling.py",
+        "import pickle",
+    ): "writes the copies for the sandbox; what reads them is inside it",
     ("sandbox/data/duckdb_plan.py", "importlib.import_module"): "named in a copy for the sandbox, called inside it",
 }
 """(file, what): why it may."""

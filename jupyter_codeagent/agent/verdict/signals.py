@@ -23,7 +23,7 @@ class Signals:
     hidden: str = ""
     """Hidden columns that an earlier attempt asked for: ``'rating' of orders``."""
     unheeded: tuple[str, ...] = ()
-    """What the question says and the program does not heed, see `verdict/unheeded.py`."""
+    """What the question says and the program does not heed, see `verdict/prompt_check.py`."""
     warning: str = ""
     """What looked wrong about the result that was kept all the same."""
     replies: int = 1

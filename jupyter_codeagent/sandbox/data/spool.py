@@ -13,7 +13,7 @@ from typing import Any
 
 from jupyter_codeagent.sandbox.data.files import Image, ImageWriter, read_extent, remove_files
 from jupyter_codeagent.sandbox.data.limits import estimated_bytes, format_too_large
-from jupyter_codeagent.sandbox.data.pickled import NotCopyableError, Refusal, TooLargeError, pickle_value
+from jupyter_codeagent.sandbox.data.pickling import NotCopyableError, Refusal, TooLargeError, pickle_value
 from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
 

@@ -156,18 +156,18 @@ def explore(arguments: dict[str, Any]) -> Answer:
 
 def keep(arguments: dict[str, Any]) -> Answer:
     """Remember the variables as they are, for `restore`."""
-    from . import kept
+    from . import snapshot
 
     shell = _state["kernel"].shell
-    kept.keep(shell.user_ns, shell.user_ns_hidden)
+    snapshot.keep(shell.user_ns, shell.user_ns_hidden)
     return "json", "{}", b""
 
 
 def restore(arguments: dict[str, Any]) -> Answer:
     """Bind the variables as they were at `keep`."""
-    from . import kept
+    from . import snapshot
 
-    kept.restore(_state["kernel"].shell.user_ns)
+    snapshot.restore(_state["kernel"].shell.user_ns)
     return "json", "{}", b""
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from .changes import remember
-from .kept import forget
+from .snapshot import forget
 
 MAP_FIXED = 0x10
 """The same on Linux and macOS; Python's mmap lacks the constant."""

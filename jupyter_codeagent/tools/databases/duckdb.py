@@ -28,7 +28,7 @@ from jupyter_codeagent.tools.databases.rows import (
     value_bytes,
     with_rows_scanned,
 )
-from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
+from jupyter_codeagent.tools.databases.table_sharing import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import VariableError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jupyter_codeagent.tools.databases.problems import plain_errors
-from jupyter_codeagent.tools.databases.shared import KnownTable, in_braces
 from jupyter_codeagent.tools.databases.statements import TITLES
+from jupyter_codeagent.tools.databases.table_sharing import KnownTable, in_braces
 from jupyter_codeagent.types.errors import UsageError
 
 LIBRARIES: Mapping[str, Literal["duckdb", "sqlite3"]] = {"duckdb": "duckdb", "sqlite": "sqlite3"}

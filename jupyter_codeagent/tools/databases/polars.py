@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.tools.databases import rows
-from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
+from jupyter_codeagent.tools.databases.table_sharing import KnownTable, SharedTables, checked_statement
 
 if TYPE_CHECKING:
     import polars as pl

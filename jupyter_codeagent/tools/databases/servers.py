@@ -18,9 +18,9 @@ from typing import Any
 from jupyter_codeagent.tools.databases.estimates import mysql_rows, postgresql_rows, postgresql_tables
 from jupyter_codeagent.tools.databases.functions import KNOWN, WORDS
 from jupyter_codeagent.tools.databases.rows import STREAMED, Rows, first_word, only_reads, portions
-from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_found
 from jupyter_codeagent.tools.databases.statements import Statement, checked
+from jupyter_codeagent.tools.databases.table_sharing import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.types.errors import UsageError
 
 READ_ONLY = frozenset({"postgresql", "mysql", "mariadb"})

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.functions import KNOWN, names_of
-from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement, in_braces
 from jupyter_codeagent.tools.databases.statements import Statement
+from jupyter_codeagent.tools.databases.table_sharing import KnownTable, SharedTables, checked_statement, in_braces
 from jupyter_codeagent.types.errors import UsageError
 
 if TYPE_CHECKING:

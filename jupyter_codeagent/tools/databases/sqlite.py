@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_codeagent.tools.databases.rows import Rows, fetched, only_reads
-from jupyter_codeagent.tools.databases.shared import KnownTable, SharedTables, checked_statement
 from jupyter_codeagent.tools.databases.statements import Statement, names_of_with
+from jupyter_codeagent.tools.databases.table_sharing import KnownTable, SharedTables, checked_statement
 
 MAX_VALUE_BYTES = 64 << 20
 """Largest value that SQLite may make or read."""

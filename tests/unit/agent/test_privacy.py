@@ -9,7 +9,7 @@ import pandas
 import polars
 import pytest
 
-from jupyter_codeagent.agent.prompt.observe import (
+from jupyter_codeagent.agent.prompt.observation import (
     hint_without_values,
     issue_without_values,
     observe,

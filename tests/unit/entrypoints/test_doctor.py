@@ -12,7 +12,7 @@ import pytest
 from jupyter_codeagent.entrypoints import doctor
 from jupyter_codeagent.entrypoints.cli import main
 from jupyter_codeagent.entrypoints.doctor import Check
-from jupyter_codeagent.entrypoints.surroundings import Unmet
+from jupyter_codeagent.entrypoints.environment import Unmet
 from jupyter_codeagent.models import discovery, servers
 from jupyter_codeagent.sandbox.levels import Measurement, format_status
 from jupyter_codeagent.settings.policy import Policy

@@ -18,7 +18,7 @@ from jupyter_codeagent.explore.figures import are_shown
 from jupyter_codeagent.explore.report import read_report
 from jupyter_codeagent.sandbox.guest.exploration.explore import explore
 from jupyter_codeagent.sandbox.guest.exploration.index_columns import index_columns
-from jupyter_codeagent.session.explored_index import shown_levels
+from jupyter_codeagent.session.index_levels import shown_levels
 
 ROWS = 600
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.explore.next_questions import NextQuestion
+from jupyter_codeagent.explore.question_templates import NextQuestion
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.session.next_questions import NextQuestions, _within_limit, is_worth_showing, with_free_names
 from jupyter_codeagent.session.replay import is_same_question

@@ -26,7 +26,7 @@ from jupyter_codeagent.tools.broker import ToolCallBroker
 from jupyter_codeagent.tools.call_host import Host, Limits
 from jupyter_codeagent.tools.call_results import is_plain
 from jupyter_codeagent.tools.grants import grant_of
-from jupyter_codeagent.tools.recorded import restored
+from jupyter_codeagent.tools.result_record import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import VariableError

@@ -410,7 +410,7 @@ def test_behind_the_sql_check_sqlite_is_asked_who_reads_a_column(monkeypatch: py
     people = connection.table("people")
     ask = asked({"people": (people.filter(people.age.std() > 0), ["id", "city", "age"])}, "people")
     assert ask('SELECT COUNT(*) AS n FROM "{people}"')["n"].tolist() == [3], "functions of Ibis in the user's own"
-    waved = "jupyter_codeagent.tools.databases.shared.SharedTables.check"
+    waved = "jupyter_codeagent.tools.databases.table_sharing.SharedTables.check"
     monkeypatch.setattr(waved, lambda self, statement: None)
     for sql in ("SELECT email FROM people", "SELECT word FROM secrets", "SELECT email FROM letters"):
         with pytest.raises((PermissionError, ValueError, sqlite3.Error), match=r"prohibited|not authorized"):

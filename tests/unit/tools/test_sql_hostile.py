@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy
 from hostile_sql import HIDDEN, HIDDEN_IN_PIVOTS, SECRET, SHARED, hostile, statements
 
-from jupyter_codeagent.tools.databases.shared import SharedTable, SharedTables, checked_statement
+from jupyter_codeagent.tools.databases.table_sharing import SharedTable, SharedTables, checked_statement
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
 from jupyter_codeagent.types.errors import UsageError

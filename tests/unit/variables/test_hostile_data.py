@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.agent.prompt.observe import observe, repair_message
+from jupyter_codeagent.agent.prompt.observation import observe, repair_message
 from jupyter_codeagent.agent.prompt.system import first_messages
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry, StreamOutput
 from jupyter_codeagent.types.tagged_text import TaggedText

@@ -13,8 +13,8 @@ from run_examples import example_run
 
 from jupyter_codeagent.frontend.messages import InsertMessage
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.session import into_notebook
-from jupyter_codeagent.session.into_notebook import NotebookWriter
+from jupyter_codeagent.session import notebook_writer
+from jupyter_codeagent.session.notebook_writer import NotebookWriter
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.run import AgentRun
 
@@ -65,7 +65,7 @@ def test_the_note_that_cells_were_not_inserted_goes_when_they_are_there(run_log:
 def test_an_answer_that_comes_before_the_run_is_recorded_waits_for_the_record(
     run_log: RunLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(into_notebook, "RECORDED_S", 0.01)
+    monkeypatch.setattr(notebook_writer, "RECORDED_S", 0.01)
 
     async def main() -> list[str]:
         run_log.write(replace(GIVEN_UP, placed="inserting", notes=()))

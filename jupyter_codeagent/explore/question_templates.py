@@ -13,7 +13,7 @@ from typing import Literal
 
 from jupyter_codeagent.explore.figures import digits_for
 from jupyter_codeagent.explore.names import MAX_NAME_CHARS, bare, name_in_words
-from jupyter_codeagent.explore.programs import asked, groups, pairs, quality, strata, times
+from jupyter_codeagent.explore.programs import groups, pairs, quality, questions, strata, times
 from jupyter_codeagent.explore.programs.draft import MOST_ROWS, Draft
 from jupyter_codeagent.explore.words import ROUNDED
 from jupyter_codeagent.sandbox.guard import one_line
@@ -245,7 +245,7 @@ def _ideas(table: _Table, shown: Shown) -> Iterator[Idea]:
     by = [name for name in named if name in table.groups and name not in numbers[:2]]
     value = numbers[0] if numbers else _best_number(table, shown, by)
     others = table.best_groups(value, {*by, *numbers[:2]})
-    few, most = asked.MOST_ACROSS, MOST_ROWS[table.overview.library]
+    few, most = questions.MOST_ACROSS, MOST_ROWS[table.overview.library]
     if len(numbers) > 1:
         yield from (("within", (numbers[1], numbers[0], name)) for name in [*others, *by][:1])
     if value and by and table.fits(by[0], most):
@@ -324,7 +324,7 @@ _TEMPLATES: Mapping[QuestionKind, _Template] = {
         text="How does {0} differ by {1} within each {2} in {table}?",
         title="mean {0} by {1} and {2}",
         finding="group_difference",
-        write=asked.means_within,
+        write=questions.means_within,
     ),
     "within": _Template(
         text="How is {0} related to {1} within each {2} in {table}?",
@@ -360,19 +360,19 @@ _TEMPLATES: Mapping[QuestionKind, _Template] = {
         text="What share does each {1} have within each {0} in {table}?",
         title="share of each {1} within each {0}",
         finding="association",
-        write=asked.shares,
+        write=questions.shares,
     ),
     "counts": _Template(
         text="How many rows of {table} does each {0} have?",
         title="rows of {table} by {0}",
         finding="missing",
-        write=asked.counts,
+        write=questions.counts,
     ),
     "rows": _Template(
         text="Which rows of {table} have the highest {0}?",
         title="rows of {table} with the highest {0}",
         finding="missing",
-        write=asked.highest_rows,
+        write=questions.highest_rows,
     ),
     "missing": _Template(
         text="Which columns of {table} have missing values?",
@@ -384,7 +384,7 @@ _TEMPLATES: Mapping[QuestionKind, _Template] = {
         text="How often is {0} missing within each {1} in {table}?",
         title="missing {0} by {1}",
         finding="missing_by_group",
-        write=asked.missing_within,
+        write=questions.missing_within,
     ),
 }
 

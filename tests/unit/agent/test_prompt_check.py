@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeagent.agent.prompt.conversation import Turn
-from jupyter_codeagent.agent.verdict.unheeded import unheeded
+from jupyter_codeagent.agent.verdict.prompt_check import unheeded
 from jupyter_codeagent.types.variables import LiveNames
 
 LIVE = LiveNames(

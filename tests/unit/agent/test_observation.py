@@ -8,7 +8,7 @@ import pytest
 from rule_calls import issue_of
 
 from jupyter_codeagent.agent.output_text import cut
-from jupyter_codeagent.agent.prompt.observe import (
+from jupyter_codeagent.agent.prompt.observation import (
     check_message,
     locate_error_in,
     no_code_message,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.models.embedded.shared import read_keys
+from jupyter_codeagent.models.embedded.multi_user_server import read_keys
 from jupyter_codeagent.models.simple_http import http_request
 from jupyter_codeagent.types.errors import UsageError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rule_calls import issue_of, said
 
-from jupyter_codeagent.agent.rules.unused import unused_data
+from jupyter_codeagent.agent.rules.unused_data import unused_data
 from jupyter_codeagent.types.sandbox import ExecutionResult, NamespaceEntry, StreamOutput
 
 NAMESPACE = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.entrypoints.surroundings import (
+from jupyter_codeagent.entrypoints.environment import (
     UNCONFINED,
     is_writable,
     isolation_commands,

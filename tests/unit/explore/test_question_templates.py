@@ -16,7 +16,7 @@ from exploration_runner import faults, run
 
 from evals.explore.planted import planted_cases
 from evals.suites.next_questions import CHECKS, exploration_of, in_library, outcome_of, results_of
-from jupyter_codeagent.explore.next_questions import (
+from jupyter_codeagent.explore.question_templates import (
     MOST_CANDIDATES,
     NextQuestion,
     Shown,

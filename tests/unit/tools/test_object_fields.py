@@ -10,7 +10,7 @@ import pandas as pd
 import pydantic
 import pytest
 
-from jupyter_codeagent.tools.records import fields_of, folded, keys_text, unfolded
+from jupyter_codeagent.tools.object_fields import fields_of, folded, keys_text, unfolded
 from jupyter_codeagent.tools.tool import stub_line, tool_of
 
 

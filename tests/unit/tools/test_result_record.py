@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from transfer_equality import assert_same
 
-from jupyter_codeagent.tools.recorded import MAX_BYTES, recorded, restored
+from jupyter_codeagent.tools.result_record import MAX_BYTES, recorded, restored
 from jupyter_codeagent.types.errors import RejectedDataError
 
 EXACT = {
