@@ -120,7 +120,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
     skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
     return "\n".join(
         [
-            f"Dry run: nothing was sent or run. To {request.model} would go {tokens}, at "
+            f"Dry run: nothing was sent or run. A run would send {tokens} to {request.model} at "
             f"{request.server} ({'REMOTE' if request.remote else 'on this machine'}):",
             *([f"  would ask first whether prompts may go to {asks}"] if asks else []),
             *(f"  {line}" for line in prepared.settings.cuts),

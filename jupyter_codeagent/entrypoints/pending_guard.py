@@ -53,7 +53,7 @@ class PendingGuard:
         run = self._run_log.find(run_id)
         codes = (run.code, *(step.code for step in run.steps))
         is_kept = run.cell_state in KEPT_STATES and not self._never_applies()
-        return not is_kept and any(_words(code) == _words(source) for code in codes if code)
+        return not is_kept and any(_code_lines(code) == _code_lines(source) for code in codes if code)
 
     def _never_applies(self) -> bool:
         try:
@@ -81,8 +81,8 @@ def recorded_note(run: AgentRun, settings: Callable[[], Settings]) -> str:
     )
 
 
-def _words(code: str) -> list[str]:
-    """Return the words of the code, so that blanks at line ends and empty lines do not matter."""
+def _code_lines(code: str) -> list[str]:
+    """Return the lines of the code without empty ones and blanks at their ends, which do not matter."""
     return [line.rstrip() for line in code.splitlines() if line.strip()]
 
 

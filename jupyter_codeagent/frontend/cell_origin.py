@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 HEADLESS_VARIABLE = "CODEAGENT_HEADLESS"
+"""Set by `jupyter codeagent run`, which takes the cells out of the outputs itself."""
 HAS_CELLS_BELOW = "codeagentHasCellsBelow"
 """Key in the metadata of a request of the headless client."""
-"""Set by `jupyter codeagent run`, which takes the cells out of the outputs itself."""
 
 FrontEnd = Literal["terminal", "vscode", "colab", "program", "other"]
 """Kind of front end; `program` is nbclient, papermill and all else that runs a notebook with nobody to ask."""

@@ -211,7 +211,7 @@ class StateMessage(TypedDict):
     sandbox: SandboxView | None
     context: ContextView
     runs: list[dict[str, Any]]
-    """Runs of this kernel, oldest first, as `record.run_view` writes them."""
+    """Runs of this kernel, oldest first, as `run_json.run_view` writes them."""
     proposals: list[ProposalView]
     grants: list[GrantView]
     progress: ProgressMessage | None
@@ -241,7 +241,7 @@ class ProgressMessage(TypedDict):
     elapsed_s: float
     usage: UsageView
     calls: list[dict[str, Any]]
-    """The last calls of this execution, as `record.call_view` writes them; `call_count` is the number of all."""
+    """The last calls of this execution, as `run_json.call_view` writes them; `call_count` is the number of all."""
     call_count: int
 
 
@@ -324,7 +324,7 @@ class PulledMessage(TypedDict):
 
 
 class EffectsMessage(TypedDict):
-    """Answer to `effects`."""
+    """Answer to `find_effects`."""
 
     type: Literal["effects"]
     id: str

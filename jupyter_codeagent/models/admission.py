@@ -1,7 +1,7 @@
 """Admission of model servers: one that is neither the user's own nor configured needs a confirmation first.
 
 All code admits a server before it sends anything, even a request for the list of models. If there is a person to
-ask, `session.find_model` asks for the confirmation; otherwise the error is reported.
+ask, `ModelFinder.find` asks for the confirmation; otherwise the error is reported.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class ClientCalls:
             raise UsageError(
                 f"There is no variable {safe(name)!r} that can be described: list_variables names them."
             )
-        return described or "The kernel has no variables that can be told."
+        return described or "There are no variables to describe."
 
     async def _run(self, client: str, code: str, names: Sequence[str] | None, settings: Settings) -> str:
         if len(code) > MAX_CODE_CHARS:
@@ -163,7 +163,7 @@ def _line(run: AgentRun) -> str:
 def _text(arguments: Arguments, name: str, default: str | None = None) -> str:
     value = arguments.get(name, default)
     if not isinstance(value, str) or (default is None and not value.strip()):
-        raise UsageError(f"The argument {name} must be a text that is not empty.")
+        raise UsageError(f"The argument {name} must be a non-empty string.")
     return value
 
 

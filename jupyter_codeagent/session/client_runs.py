@@ -202,7 +202,7 @@ class ClientRuns:
         edited = step.decision is not None and step.decision.edited
         how = f"Run {run.id}: {step.result.status}, {step.result.duration_s:.2f} s."
         if is_schema(run, privacy) and step.result.status == "ok":
-            return f"{how} Its output is not told, as the user's setting is privacy = schema; they see it."
+            return f"{how} Its output is withheld, as the user's setting is privacy = schema; the user sees it."
         told, values = await self.output_of(run, step, privacy)
         changed = f"\nThe user had changed the program before it ran:\n{step.code[:TOLD_CHARS]}" if edited else ""
         return f"{how}\n{told}{masked(changed, values) if changed else changed}"
@@ -225,14 +225,15 @@ class ClientRuns:
                 values = await self._masking.values_in(seen)
         except TimeoutError:
             raise CodeAgentError(
-                f"Run {run.id} is done, but its output cannot be told while the user's kernel is busy with a cell: "
+                f"Run {run.id} is done, but its output cannot be read while the user's kernel is busy with a cell: "
                 f"call history('{run.id}') later."
             ) from None
         is_forgotten = all(run.id != other.id for other in self._run_log.of_client(run.request.client))
-        # What earlier programs made of the data is in the client's sandbox, too: nobody knows what is of it.
+        # The client's sandbox also holds what earlier programs derived from the data, and nothing records which.
         if is_forgotten or self._hidden() - self._hidden_at.get(run.id, frozenset()):
             raise VariableError(
-                f"Run {run.id} is not told: the user has hidden data since that it may be about. Run it again."
+                f"The output of run {run.id} is withheld: the user has hidden data since, which it may contain. "
+                "Run it again."
             )
         told = observe(result, step.code, max_chars=TOLD_CHARS, mask=lambda text: masked(text, values))
         return told, values

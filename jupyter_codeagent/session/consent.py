@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
-from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.approvals import Decision, Grant, Proposal, ProposalKind
-from jupyter_codeagent.types.errors import DeniedError, UnconfirmedServerError
+from jupyter_codeagent.types.errors import DeniedError
 
 
 class Consent:
@@ -64,36 +62,3 @@ class Consent:
             denied.neutral_text = str(denied) if decision.decided_by != "nobody" else None
             raise denied
         return decision
-
-
-class ModelFinder:
-    """Finds the model for some settings, after approval of its server if it needs one. Main thread."""
-
-    def __init__(
-        self,
-        *,
-        background: BackgroundLoop,
-        models: ModelResolver,
-        consent: Consent,
-        with_grants: Callable[[Settings], Settings],
-    ) -> None:
-        self._background = background
-        self._models = models
-        self._consent = consent
-        self._with_grants = with_grants
-
-    def find(self, settings: Settings, origin: CellOrigin | None = None) -> ModelEndpoint:
-        """Return where the model is. With an origin, the user is asked about a server that needs approval.
-
-        Raises
-        ------
-        ModelError, DeniedError
-        """
-        try:
-            return self._background.run(self._models.find(settings.model))
-        except UnconfirmedServerError as error:
-            if origin is None:
-                raise
-            lasting = (Grant(kind="server", subject=error.grant),)
-            self._consent.require("server", error.address, error.question, lasting, origin)
-            return self.find(self._with_grants(settings))

@@ -25,13 +25,14 @@ from jupyter_codeagent.session.chart_library import (
     unless_default,
     with_installed_charts,
 )
-from jupyter_codeagent.session.consent import Consent, ModelFinder
+from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.file_grants import require
 from jupyter_codeagent.session.given_code import GivenProgram
 from jupyter_codeagent.session.house_rules import read_house_rules
 from jupyter_codeagent.session.index_levels import shown_levels
 from jupyter_codeagent.session.live_names import live_names
+from jupyter_codeagent.session.model_finder import ModelFinder
 from jupyter_codeagent.session.prompt_context import (
     PromptContext,
     fit_context,

@@ -28,11 +28,11 @@ from jupyter_codeagent.session.branches import Branches
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
 from jupyter_codeagent.session.client_runs import ClientRuns
-from jupyter_codeagent.session.consent import ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
+from jupyter_codeagent.session.model_finder import ModelFinder
 from jupyter_codeagent.session.next_questions import NextQuestions
 from jupyter_codeagent.session.notebook_writer import NotebookWriter
 from jupyter_codeagent.session.page_state import PageState
@@ -141,7 +141,7 @@ class AgentSession:
         self.refinements.remember(prepared.run.id, options)
         recorder = RunRecorder(prepared.run, self.run_log, self.link)
         recorder.changed(prepared.run)
-        recorder.changed(self._wait(prepared, recorder, origin, display, rerun=options.rerun))
+        recorder.changed(self._run_to_the_end(prepared, recorder, origin, display, rerun=options.rerun))
         run = recorder.latest.run
         if prepared.given and run.status == "failed":
             self.next_questions.withdraw(prompt)
@@ -250,10 +250,10 @@ class AgentSession:
         run = new_run(request, Manifest(), TaggedText())
         RunRecorder(run, self.run_log, self.link).changed(end_run(run, "failed", str(error)))
 
-    def _wait(
+    def _run_to_the_end(
         self, prepared: PreparedRun, recorder: RunRecorder, origin: CellOrigin, display: CellDisplay, *, rerun: bool
     ) -> AgentRun:
-        """Wait for the run on the main thread and display it; however it ends, return its record or write it."""
+        """Run what was prepared and display its progress; however it ends, return its record or write it."""
 
         def tick() -> None:
             latest = recorder.latest
@@ -327,7 +327,7 @@ class AgentSession:
     # --- lifetime ---------------------------------------------------------------------------------------
 
     def has_panel(self) -> bool:
-        """Whether a page displays what runs. Any thread."""
+        """Check whether a page displays what runs. Any thread."""
         return self.link is not None and self.link.is_open
 
     def warm(self) -> None:

@@ -23,12 +23,13 @@ from jupyter_codeagent.session.cell_decisions import CellDecisions
 from jupyter_codeagent.session.chat_questions import ChatQuestions
 from jupyter_codeagent.session.client_calls import ClientCalls
 from jupyter_codeagent.session.client_runs import ClientRuns
-from jupyter_codeagent.session.consent import Consent, ModelFinder
+from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
 from jupyter_codeagent.session.house_rules import read_house_rules
+from jupyter_codeagent.session.model_finder import ModelFinder
 from jupyter_codeagent.session.next_questions import NextQuestions
 from jupyter_codeagent.session.notebook_writer import NotebookWriter
 from jupyter_codeagent.session.page_handler import PageHandler

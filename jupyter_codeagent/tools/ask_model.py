@@ -165,7 +165,7 @@ class ModelQuestions:
         return chosen(answer, choices) if choices else answer
 
     def note(self) -> str:
-        """``ask_model: 12 questions, 1,400 tokens``; empty if there were none."""
+        """Return ``ask_model: 12 questions, 1,400 tokens``; empty if there were none."""
         tokens = self.spent.prompt_tokens + self.spent.completion_tokens
         questions = "1 question" if self.spent.calls == 1 else f"{self.spent.calls} questions"
         return f"{NAME}: {questions}, {tokens:,} tokens" if self.spent.calls else ""

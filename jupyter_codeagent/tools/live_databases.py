@@ -147,7 +147,7 @@ class LiveDatabases:
         except Exception as problem:
             # A driver can raise anything, and the user gets its message.
             raise UsageError(
-                f"{option}: the database did not tell its tables: {explained(problem).evalue}"
+                f"{option}: the database did not list its tables: {explained(problem).evalue}"
             ) from problem
         known = self._known.get(name)
         if known is None or known[0] is not connection:

@@ -99,9 +99,10 @@ def test_a_dry_run_sends_nothing_to_anybody(tmp_path: Path, model_server: ModelS
         second = dry_run(kernel, "")
         assert len(model_server.received) == before
     address = f"{model_server.url.removeprefix('http://').removesuffix('/v1')} (on this machine)"
-    assert f"To the first model it lists would go about {tokens(first)} tokens, estimated, at {address}" in first
-    assert f"To scripted would go about {tokens(second)} tokens, estimated, at {address}" in second
-    assert "To big would go about" in remote
+    assert f"send about {tokens(first)} tokens, estimated, to the first model it lists at {address}" in first
+    assert f"send about {tokens(second)} tokens, estimated, to scripted at {address}" in second
+    assert "A run would send about" in remote
+    assert " to big at " in remote
     assert f"would ask first whether prompts may go to {elsewhere(model_server).removesuffix('/v1')}" in remote
     assert "would ask" not in first + second
 
@@ -114,7 +115,7 @@ def dry_run(kernel: Kernel, options: str) -> str:
 
 
 def tokens(text: str) -> str:
-    return text.partition("would go about ")[2].partition(" ")[0]
+    return text.partition("would send about ")[2].partition(" ")[0]
 
 
 @pytest.mark.long("another case of what a test beside it proves")

@@ -24,7 +24,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}:!]+):,?\.(\d)f\}")
 
 
 def round_columns(program: Program) -> Fix | None:
-    """``f"{means:.2f}"`` of a whole column: rounding works for columns and single numbers alike."""
+    """Round a whole column in place of ``f"{means:.2f}"``: rounding works for columns and single numbers alike."""
     tree, code, error = program.tree, program.code, program.error
     if error.line is None or not _FORMAT.search(error.evalue):
         return None
@@ -39,7 +39,7 @@ def round_columns(program: Program) -> Fix | None:
 
 
 def root_of_squared(program: Program) -> Fix | None:
-    """``mean_squared_error(a, b, squared=False)`` was the root until scikit-learn 1.6."""
+    """Take the root of ``mean_squared_error(a, b, squared=False)``, which was the root until scikit-learn 1.6."""
     tree, code, error = program.tree, program.code, program.error
     if "unexpected keyword argument 'squared'" not in error.evalue:
         return None

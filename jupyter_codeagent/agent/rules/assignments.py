@@ -13,7 +13,7 @@ _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfi
 
 @from_edits
 def assign_back(program: Program) -> list[tuple[Edit, str]]:
-    """``df["x"].fillna(0, inplace=True)`` fills a copy of the column since pandas 3: it becomes an assignment."""
+    """Assign ``df["x"].fillna(0, inplace=True)`` to the column, as it fills a copy since pandas 3."""
     tree, code = program.tree, program.code
     found = []
     for node in ast.walk(tree):
@@ -48,7 +48,7 @@ def _written(code: str, word: ast.keyword) -> str:
 
 @from_edits
 def bind_comparisons(program: Program) -> list[tuple[Edit, str]]:
-    """``df["a"] > 1 & df["b"] < 3``: ``&`` binds closer than comparisons, so each gets its parentheses."""
+    """Put parentheses around the comparisons of ``df["a"] > 1 & df["b"] < 3``, because ``&`` binds closer."""
     tree, code = program.tree, program.code
     return [
         (edit, "added parentheses around comparisons joined by & and |")

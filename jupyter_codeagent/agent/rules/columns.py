@@ -68,7 +68,7 @@ def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
 
 
 def use_joined_table(program: Program) -> Fix | None:
-    """``planes.groupby("origin")["seats"]`` where `flown` is there, which was joined of `planes` and `flights`.
+    """Use `flown`, joined of `planes` and `flights`, in ``planes.groupby("origin")["seats"]``.
 
     Only where the statement reads one table, writes none, and one other table alone has every column in it.
     """
@@ -100,7 +100,7 @@ def use_joined_table(program: Program) -> Fix | None:
 
 
 def join_lookup_table(program: Program) -> Fix | None:
-    """``orders.groupby("segment")`` where `customers` alone has a segment: its column is joined in the line before.
+    """Join the column of `customers`, which alone has it, in the line before ``orders.groupby("segment")``.
 
     Only where the tables are known to join on one column. Each row of the table stays one row: of keys that stand
     twice in the other table the first counts, and rows without a match stay.

@@ -18,7 +18,7 @@ _TEXT_DTYPES = re.compile(r"^(?:object|str|string)", re.IGNORECASE)
 
 
 def convert_dates(program: Program) -> Fix | None:
-    """``df["Date"].dt`` of text: the column becomes dates in the line before."""
+    """Convert a column of text to dates in the line before ``df["Date"].dt``."""
     tree, error, namespace = program.tree, program.error, program.namespace
     if error.line is None or not _NO_DATES.search(error.evalue):
         return None

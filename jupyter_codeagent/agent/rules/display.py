@@ -119,7 +119,7 @@ def quiet_plot(program: Program) -> Fix | None:
 
 
 def _with_end(code: str, names: Sequence[str]) -> str:
-    """With these results shown at the end."""
+    """Return the code with these results displayed at its end."""
     return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
 
 
@@ -134,7 +134,7 @@ def _computed(statement: ast.stmt) -> str:
 
 
 def _prints(statement: ast.Expr) -> bool:
-    """Its value is no result, so that one may stand behind it."""
+    """Check whether the statement prints, so that a result can still follow."""
     return isinstance(statement.value, ast.Call) and called_name(statement.value)[1] in DISPLAYING
 
 
@@ -223,5 +223,5 @@ def _target(statement: ast.stmt) -> str:
 
 
 def _draws(value: ast.expr) -> bool:
-    """Of drawing nothing is kept, nor of showing what was drawn."""
+    """Check whether the expression only draws or shows a chart, which has no value worth keeping."""
     return isinstance(value, ast.Call) and (draws(value) or called_name(value)[1] == "show")

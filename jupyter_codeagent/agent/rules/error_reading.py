@@ -24,7 +24,7 @@ _COLUMNS_MISSING = re.compile(r"not in index|not found in axis|are in the|do not
 
 
 def missing_labels(error: ExecutionError) -> tuple[str, ...]:
-    """Column labels that the code asked for and no frame had; empty for every other error."""
+    """Return the column labels that the code asked for and no frame had; none for every other error."""
     return _missing_labels(error)[:MAX_LABELS]
 
 
@@ -56,7 +56,7 @@ def frames(namespace: Iterable[NamespaceEntry]) -> list[NamespaceEntry]:
 
 
 def text_columns(entry: NamespaceEntry) -> list[str]:
-    """Labels of the columns that hold texts."""
+    """Return the labels of the columns that hold texts."""
     columns = zip(entry.columns, entry.dtypes, strict=False)
     return [column for column, dtype in columns if dtype in _TEXT_DTYPES]
 

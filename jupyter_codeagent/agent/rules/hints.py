@@ -147,7 +147,7 @@ def merge_dtypes(program: Program) -> str:
 
 @from_text
 def number_in_text(program: Program) -> str:
-    """``42 years``: what takes the number out; without it, conversions that are told to coerce leave nothing."""
+    """Say how to take the number out of ``42 years``: a conversion that is told to coerce leaves nothing."""
     error = program.error
     match = _NO_FLOAT.search(error.evalue)
     if match is None:

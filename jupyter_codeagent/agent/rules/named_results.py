@@ -93,7 +93,7 @@ def _single(shown: ast.expr, entries: Mapping[str, NamespaceEntry]) -> list[str]
 
 
 def _decimals(prompt: str) -> int | None:
-    """How many were asked for."""
+    """Return how many results the prompt asks for."""
     if (found := _DECIMALS.search(prompt)) is None:
         return None
     count = found["count"].lower()

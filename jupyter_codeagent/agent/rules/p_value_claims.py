@@ -70,7 +70,7 @@ class Test:
     """As the program writes it: ``p``, ``result.pvalue``."""
 
     def is_small(self, claim: Claim) -> bool | None:
-        """Whether the claim holds where the p value is small; None where that does not follow from this test.
+        """Check whether the claim holds where the p value is small; None if that does not follow from this test.
 
         A closed list of words and sentences: *no deviation from normality* and a thousand others say what no list
         of negations foresees.
@@ -136,7 +136,7 @@ def _tests(tree: ast.Module, code: str) -> Iterator[Test]:
 
 
 def claims_of(tree: ast.Module) -> Iterator[tuple[ast.expr, Claim, Claim | None]]:
-    """(condition, what is said where it holds, what else; None if nothing is)."""
+    """Return for each claim the condition, what is said where it holds, and what else, None if nothing."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=label)], value=value):

@@ -13,14 +13,14 @@ _PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line",
 
 
 def draws(call: ast.Call) -> bool:
-    """``df.plot(...)``, ``s.plot.bar(...)``, ``plt.title(...)``; not ``plt.show()``, whose value is None."""
+    """Check for ``df.plot(...)``, ``s.plot.bar(...)``, ``plt.title(...)``; ``plt.show()`` returns None."""
     owner, name = called_name(call)
     return name != "show" and (owner in ("plt", "sns", "ax") or name in _PLOTS)
 
 
 @from_edits
 def draw_on_the_figure(program: Program) -> list[tuple[Edit, str]]:
-    """``plt.figure(…)`` and then ``frame.plot(…)``: pandas draws on a figure of its own unless it is told the axes.
+    """Give ``frame.plot(…)`` the axes of ``plt.figure(…)`` before it; else pandas draws on its own figure.
 
     Only where the program makes figures by ``plt.figure`` alone, which has one place to draw on.
     """

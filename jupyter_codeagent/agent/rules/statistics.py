@@ -46,7 +46,7 @@ def population_deviation(program: Program) -> Iterator[tuple[Edit, str]]:
 
 @from_edits
 def p_value_second(program: Program) -> Iterator[tuple[Edit, str]]:
-    """``p_value, _ = ks_2samp(…)``: the names change places."""
+    """Exchange the names in ``p_value, _ = ks_2samp(…)``."""
     tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
@@ -63,7 +63,7 @@ def p_value_second(program: Program) -> Iterator[tuple[Edit, str]]:
 
 @from_edits
 def p_value_of_correlation(program: Program) -> Iterator[tuple[Edit, str]]:
-    """``p_value = x.corr(y)`` and ``x.corr(y).pvalue``: the correlation is under the name of its p value."""
+    """Compute the p value where ``p_value = x.corr(y)`` or ``x.corr(y).pvalue`` takes the correlation for it."""
     tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
@@ -80,7 +80,7 @@ def p_value_of_correlation(program: Program) -> Iterator[tuple[Edit, str]]:
 
 @from_edits
 def zscore_without_missing(program: Program) -> Iterator[tuple[Edit, str]]:
-    """``zscore(x)``: one missing value makes all scores missing, and nothing an outlier.
+    """Leave missing values out of ``zscore(x)``: one of them makes all scores missing, and nothing an outlier.
 
     Not of a function that the program writes itself.
     """

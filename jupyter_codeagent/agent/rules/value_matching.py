@@ -105,7 +105,7 @@ def _is_short(value: object) -> bool:
 
 
 def without_personal(matches: Sequence[ValueMatch], withheld: Collection[str]) -> tuple[ValueMatch, ...]:
-    """Without what was found in columns that look personal: it would stand in the code, which others may read.
+    """Leave out what was found in columns that look personal: it would stand in the code, which others may read.
 
     `withheld` are values of the user's personal columns.
     """

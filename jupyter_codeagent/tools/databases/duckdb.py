@@ -327,7 +327,7 @@ class _Check:
             return
         brought = _brought_along()
         if not found or any(not (one.definition or (one.is_safe and name in brought)) for one in found):
-            raise PermissionError(f"{name[:60]}() is not allowed here without being asked for: use DuckDB's own")
+            raise PermissionError(f"{name[:60]}() is not allowed without approval: use DuckDB's own")
 
     def _macro(self, macro: _Function) -> None:
         if macro in self.seen:

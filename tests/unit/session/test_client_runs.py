@@ -71,7 +71,7 @@ def test_what_the_user_hides_while_a_clients_program_waits_is_not_told(tmp_path:
         runs.meanwhile = lambda: runs.shared.update(salaries="hidden")
         second = await runs.run("editor", "print(made)", None)
         for run in (first, second):
-            with pytest.raises(VariableError, match="is not told: the user has hidden data since"):
+            with pytest.raises(VariableError, match="is withheld: the user has hidden data since"):
                 await runs.text_of(run, "stats")
         assert "4711" in await runs.text_of(await runs.run("editor", "print(1)", None), "stats")
 

@@ -308,7 +308,7 @@ def test_a_frame_of_duckdb_says_how_many_rows_were_read_for_it(tmp_path: Path) -
 
 def test_a_database_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
     gone = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/none/trips.db")
-    with pytest.raises(UsageError, match=r"--vars db: the database did not tell its tables: .*unable to open"):
+    with pytest.raises(UsageError, match=r"--vars db: the database did not list its tables: .*unable to open"):
         LiveDatabases().find("db", gone, [])
     other = sqlalchemy.create_engine("sqlite://")
     other.dialect.name = "mssql"
