@@ -257,49 +257,60 @@ def doctor_command(options: argparse.Namespace) -> int:
 
 
 def models_command(options: argparse.Namespace) -> int:
-    """List models, fetch the weights of one that can run here, or stop the servers of those that run."""
+    """List models, fetch the weights of one, serve one to all users, or stop the servers of those that run here."""
+    actions = {"list": _list_models, "fetch": _fetch_model, "serve": _serve_model, "stop": _stop_models}
+    actions[options.action](options)
+    return 0
+
+
+def _list_models(options: argparse.Namespace) -> None:
     from jupyter_codeagent.entrypoints import doctor
     from jupyter_codeagent.models.discovery import list_models
+    from jupyter_codeagent.models.embedded.catalogue_text import format_models
+
+    settings = _settings().model
+    if not options.name:
+        print(f"{doctor.models_text(asyncio.run(list_models(settings, os.environ)))}\n")
+    print(format_models(settings, options.name))
+
+
+def _fetch_model(options: argparse.Namespace) -> None:
     from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, published_weights
-    from jupyter_codeagent.models.embedded.catalogue_text import download_warnings, format_models
+    from jupyter_codeagent.models.embedded.catalogue_text import download_warnings
+    from jupyter_codeagent.models.embedded.weights import fetch_weights_with_bar
     from jupyter_codeagent.types.embedded import EMBEDDED_PREFIX
 
-    if options.action == "fetch":
-        from jupyter_codeagent.models.embedded.weights import fetch_weights_with_bar
+    weights = published_weights(options.name.removeprefix(EMBEDDED_PREFIX) or DEFAULT_MODEL)
+    for note in download_warnings(weights, _settings().model):
+        _progress(note)
+    print(fetch_weights_with_bar(weights.model))
+    _progress(f"use it: %agent use {EMBEDDED_PREFIX}{weights.model}")
 
-        settings = _settings().model
-        weights = published_weights(options.name.removeprefix(EMBEDDED_PREFIX) or DEFAULT_MODEL)
-        for note in download_warnings(weights, settings):
-            _progress(note)
-        print(fetch_weights_with_bar(weights.model))
-        _progress(f"use it: %agent use {EMBEDDED_PREFIX}{weights.model}")
-    elif options.action == "serve":
-        from dataclasses import replace
 
-        from jupyter_codeagent.models.embedded.multi_user_server import serve_shared
+def _serve_model(options: argparse.Namespace) -> None:
+    from dataclasses import replace
 
-        if not options.port or options.keys is None:
-            raise UsageError("serve needs --port PORT and --keys FILE, with a line USER KEY for each user.")
-        settings, name = _settings().model, options.name.removeprefix(EMBEDDED_PREFIX)
-        if name:
-            settings = replace(settings, model=f"{EMBEDDED_PREFIX}{name}")
-        serve_shared(settings, port=options.port, keys_file=options.keys, report=_progress)
-    elif options.action == "stop":
-        from jupyter_codeagent.models.embedded.launcher import stop_embedded
+    from jupyter_codeagent.models.embedded.multi_user_server import serve_shared
+    from jupyter_codeagent.types.embedded import EMBEDDED_PREFIX
 
-        print("stopped" if stop_embedded() else "the embedded model was not running")
-    else:
-        settings = _settings().model
-        if not options.name:
-            print(f"{doctor.models_text(asyncio.run(list_models(settings, os.environ)))}\n")
-        print(format_models(settings, options.name))
-    return 0
+    if not options.port or options.keys is None:
+        raise UsageError("serve needs --port PORT and --keys FILE, with a line USER KEY for each user.")
+    settings, name = _settings().model, options.name.removeprefix(EMBEDDED_PREFIX)
+    if name:
+        settings = replace(settings, model=f"{EMBEDDED_PREFIX}{name}")
+    serve_shared(settings, port=options.port, keys_file=options.keys, report=_progress)
+
+
+def _stop_models(_: argparse.Namespace) -> None:
+    from jupyter_codeagent.models.embedded.launcher import stop_embedded
+
+    print("stopped" if stop_embedded() else "the embedded model was not running")
 
 
 def history_command(options: argparse.Namespace) -> int:
     """List or search runs; `--show` and `--export` take the beginning of a run's id."""
     from jupyter_codeagent.history import HistoryStore, RunFilter
-    from jupyter_codeagent.notebook.cells import export_notebook, export_script
+    from jupyter_codeagent.notebook.export import export_notebook, export_script
     from jupyter_codeagent.types.run_json import run_to_json
 
     store = HistoryStore()

@@ -1,4 +1,4 @@
-"""Notebook cells of a run: creation, insertion without a browser, export.
+"""Notebook cells of a run: creation, and insertion without a browser.
 
 Cells are nbformat 4.5 dicts. Their ids are derived from the run, so that a cell that is sent or inserted twice is
 recognised. nbformat is imported only where a notebook is written: `%load_ext` does not need it.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import re
-import time
 from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
@@ -17,7 +15,6 @@ from jupyter_codeagent.notebook.outputs import clean_markdown
 from jupyter_codeagent.types.errors import InsertError
 from jupyter_codeagent.types.run import AgentRun, CellState
 from jupyter_codeagent.types.sandbox import Output
-from jupyter_codeagent.types.syntax_trees import module_tree
 
 CellRole = Literal["code", "answer"]
 Cell = dict[str, Any]
@@ -77,7 +74,7 @@ def _cell(run: AgentRun, role: CellRole, state: CellState, source: str) -> Cell:
         "cell_type": "code" if role == "code" else "markdown",
         "id": cell_id(run.id, role),
         "metadata": {"tags": [TAG], "codeagent": origin},
-        "source": _writable(source),
+        "source": without_surrogates(source),
     }
 
 
@@ -110,7 +107,7 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _writable(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """Return the text without lone surrogates, which no notebook file can contain."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -145,7 +142,7 @@ def insert_cells(
     above = None if anchor is None else notebook.cells[_position(notebook, anchor)]
     remove_pending(notebook, replace)
     present = {cell.get("id") for cell in notebook.cells}
-    new = [_node(cell) for cell in cells if cell["id"] not in present]
+    new = [notebook_node(cell) for cell in cells if cell["id"] not in present]
     here = {cell["id"] for cell in cells}
     at = max(
         (i + 1 for i, cell in enumerate(notebook.cells) if cell.get("id") in here or cell is above), default=None
@@ -168,7 +165,7 @@ def _require_ids(notebook: Any) -> None:
         notebook.update(nbformat.v4.upgrade(notebook))
 
 
-def _node(value: dict[str, Any]) -> Any:
+def notebook_node(value: dict[str, Any]) -> Any:
     """Return a copy as `NotebookNode`."""
     import nbformat
 
@@ -216,58 +213,3 @@ def has_changed_code(cell: Any) -> bool:
     """Check whether the code of a run's cell is no longer the run's."""
     known = provenance(cell)
     return known.get("role") == "code" and known.get("code_sha256") != sha256_of("".join(cell.get("source", "")))
-
-
-# --- export -------------------------------------------------------------------------------------------
-
-
-def export_notebook(run: AgentRun) -> Any:
-    """Return a new notebook (`NotebookNode`) with the prompt, the code with its outputs, and the answer."""
-    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-    head = {
-        "cell_type": "markdown",
-        "id": f"codeagent-prompt-{sha256_of(run.id)[:20]}",
-        "metadata": {},
-        "source": _writable(f"{_fenced(run.request.prompt)}\n\n{_origin(run)}"),
-    }
-    cells = cells_from_run(run, state=run.cell_state)
-    for cell in cells:
-        cell["metadata"].pop("trusted", None)  # valid in memory only; in a file only a signature gives trust
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    return _node({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [head, *cells]})
-
-
-def export_script(run: AgentRun) -> str:
-    """Return Python in the percent format, which jupytext, VS Code and Spyder read as cells."""
-    parts = [("# %% [markdown]", _commented(f"{run.request.prompt}\n\n{_origin(run)}"))]
-    if run.code:
-        parts.append(("# %%", _python(run.code)))
-    if run.answer:
-        parts.append(("# %% [markdown]", _commented(run.answer)))
-    return _writable("\n\n".join(f"{marker}\n{text}" for marker, text in parts) + "\n")
-
-
-def _origin(run: AgentRun) -> str:
-    day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.started_at))
-    return f"Run {run.id} · {day} · {run.request.model} · sandbox: {run.sandbox or 'none used'} · {run.status}"
-
-
-def _fenced(text: str) -> str:
-    """Return the text in a fence that is longer than any in it, so that the prompt is not rendered."""
-    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
-
-
-def _commented(text: str) -> str:
-    # splitlines, not split("\n"): Python ends a comment at \r and \f too, and the rest would be code.
-    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
-
-
-def _python(code: str) -> str:
-    """Return the code, with notebook commands commented out if it is not plain Python."""
-    try:
-        module_tree(code)
-    except (SyntaxError, ValueError):  # ValueError: a null character
-        return re.sub(r"^([ \t]*)([%!])", r"\1# \2", code, flags=re.MULTILINE)
-    return code

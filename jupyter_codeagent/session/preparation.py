@@ -5,16 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import ModuleType
-from typing import Any
 
 from jupyter_codeagent.agent.loop import conversation
 from jupyter_codeagent.agent.prompt.changes import format_differences, format_made
 from jupyter_codeagent.agent.prompt.context_window import ContextWindow, fit_messages
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
-from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.resolver import ModelResolver
@@ -25,13 +22,11 @@ from jupyter_codeagent.session.chart_library import (
     unless_default,
     with_installed_charts,
 )
-from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.session.context import LiveContext
-from jupyter_codeagent.session.file_grants import require
+from jupyter_codeagent.session.copies import VariableCopies
 from jupyter_codeagent.session.given_code import GivenProgram
 from jupyter_codeagent.session.house_rules import read_house_rules
 from jupyter_codeagent.session.index_levels import shown_levels
-from jupyter_codeagent.session.live_names import live_names
 from jupyter_codeagent.session.model_finder import ModelFinder
 from jupyter_codeagent.session.prompt_context import (
     PromptContext,
@@ -44,35 +39,24 @@ from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.run_request import build_request, check_options, context_window_of, new_run
 from jupyter_codeagent.session.settings_in_force import SettingsInForce
 from jupyter_codeagent.session.starting_state import StartingState
-from jupyter_codeagent.session.tool_admin import ToolAdmin
-from jupyter_codeagent.session.variable_selection import VariableSelection, select_variables
 from jupyter_codeagent.settings.enforcement import check_switched_on
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.tools.ask_model import offered
-from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
+from jupyter_codeagent.tools.prompt_lines import functions_text
 from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.tools.tool_policy import within_policy
-from jupyter_codeagent.types.approvals import Grant
-from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, UsageError, VariableError
+from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.house_rules import HouseRules
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.options import ExploreOptions, RunOptions
 from jupyter_codeagent.types.run import NO_MODEL, AgentRequest, AgentRun
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
-from jupyter_codeagent.types.variables import LiveNames, LocalFile, Manifest, TextColumn, VariableSummary
-from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.types.variables import LiveNames, Manifest, TextColumn
 from jupyter_codeagent.variables.mentions import label_text
-from jupyter_codeagent.variables.privacy.masking import masked_summaries, personal_columns
+from jupyter_codeagent.variables.privacy.masking import personal_columns
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.relations import Relation
-from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 HIDDEN = "it is hidden"
-NO_DATABASES_WITH_CANDIDATES = (
-    "--vars {name}: a database cannot be queried with --candidates: leave --candidates out."
-)
-NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,18 +115,6 @@ class PreparedRerun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Copies:
-    """What the sandbox gets in a run, and how the prompt describes it."""
-
-    manifest: Manifest
-    summaries: tuple[VariableSummary, ...]
-    relations: tuple[Relation, ...]
-    tools: Mapping[str, Tool]
-    live: LiveNames
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class RunPreparation:
     """Prepares the runs of one session; `%%agent --dry-run` ends here."""
 
@@ -150,14 +122,12 @@ class RunPreparation:
     settings: SettingsInForce
     models: ModelResolver
     model_finder: ModelFinder
-    consent: Consent
-    grants: Grants
+    copies: VariableCopies
     starting_state: StartingState
     sharing: NotebookSharing
     live: UserNamespace
     live_context: LiveContext
     masking: PromptMasking
-    tools: ToolAdmin
     workspace: SandboxWorkspace
     run_log: RunLog
 
@@ -176,7 +146,7 @@ class RunPreparation:
         settings, endpoint = self._settings_and_model(options, origin)
         settings, chart_notes = with_installed_charts(settings)
         self.starting_state.remove_hidden(origin.notebook)
-        copies = self._copy(prompt, options, origin, settings)
+        copies = self.copies.for_question(prompt, options, origin, settings)
         settings = self.settings.with_grants(settings)
         request = build_request(prompt, options, origin, settings, endpoint)
         rules = read_house_rules(settings, origin.notebook)
@@ -224,7 +194,7 @@ class RunPreparation:
         check_switched_on(settings, "explore", f"%agent explore {', '.join(explored.tables)}")
         require_chart_library(settings.charts)
         self.starting_state.remove_hidden(origin.notebook)
-        copies = self._copy(explored.goal, options, origin, settings, asks_model=False)
+        copies = self.copies.for_code(options, origin, settings, prompt=explored.goal)
         columns = {one.name: tuple(label_text(column.name) for column in one.columns) for one in copies.summaries}
         visible = self.sharing.visible().values
         for name in explored.tables:
@@ -262,7 +232,7 @@ class RunPreparation:
         visible = self.sharing.visible().values
         wanted = [name for name in names if name in visible and not isinstance(visible[name], ModuleType)]
         missing = {name: HIDDEN for name in names if name in self.live.everything() and name not in visible}
-        manifest, refused = self._copy_each(wanted, asked, origin, settings)
+        manifest, refused = self.copies.for_code_each(wanted, asked, origin, settings)
         request = build_request("", asked, origin, settings, None)
         return PreparedRerun(
             request=replace(request, model=NO_MODEL),
@@ -293,26 +263,6 @@ class RunPreparation:
             given=given.code,
         )
 
-    def _copy_each(
-        self, names: Sequence[str], asked: RunOptions, origin: CellOrigin, settings: Settings
-    ) -> tuple[Manifest, dict[str, str]]:
-        """Copy these variables, and return why for those that cannot be copied."""
-
-        def copy(chosen: Sequence[str]) -> Manifest:
-            options = replace(asked, variables=tuple(chosen))
-            return self._copy("", options, origin, settings, asks_model=False).manifest
-
-        try:
-            return copy(names), {}
-        except CodeAgentError:
-            refused: dict[str, str] = {}
-            for name in names:
-                try:
-                    copy([name])
-                except CodeAgentError as problem:
-                    refused[name] = str(problem)
-            return copy([name for name in names if name not in refused]), refused
-
     def _settings_and_model(self, options: RunOptions, origin: CellOrigin) -> tuple[Settings, ModelEndpoint]:
         settings = self.settings(options)
         check_options(options, settings)
@@ -320,124 +270,6 @@ class RunPreparation:
             return settings, self.models.foresee(settings.model)
         endpoint = self.model_finder.find(settings, origin)
         return self.settings.with_grants(settings), endpoint
-
-    def _copy(
-        self,
-        prompt: str,
-        options: RunOptions,
-        origin: CellOrigin,
-        settings: Settings,
-        *,
-        asks_model: bool = True,
-    ) -> _Copies:
-        """Copy the variables that the question is about, and describe the copies.
-
-        Where no model is asked, nobody is told of other variables, of values and of how tables join, no function of
-        the user's may be called, and no server of functions is asked for its.
-        """
-        live = self.sharing.visible()
-        self.sharing.check(options, live.withheld)
-        asks_servers = asks_model and not options.dry_run and settings.tools != "deny"
-        server_notes = self.tools.refresh_servers() if asks_servers else ()
-        tools = offered(self.tools.all(), prompt) if asks_model else {}
-        variables = without_tools(live.values, self.tools.all())
-        described = partial(describe, privacy=settings.privacy if asks_model else "schema", mentioned=prompt)
-        named = {name: variables[name] for name in options.variables or () if name in variables}
-        summaries = described(variables if asks_model else named)
-        relations = self.live_context.relations(summaries, variables, prompt, settings) if asks_model else ()
-        selection = self._select(variables, summaries, relations, prompt, options, settings, origin)
-        if selection.databases and not asks_model:
-            name = next(iter(selection.databases))
-            raise VariableError(f"{name!r} is a database, which is queried only in the kernel")
-        for name in selection.databases:
-            check_switched_on(settings, "tools", f"Asking {name}")
-            if why := live.reason_not_to_query(name):
-                raise VariableError(f"{name!r} cannot be queried: {why}.")
-        databases = self.tools.databases.find_all(
-            {name: (variables[name], labels) for name, labels in selection.databases.items()}, settings.privacy
-        )
-        if databases and options.candidates > 1:
-            raise UsageError(NO_DATABASES_WITH_CANDIDATES.format(name=next(iter(databases))))
-        called = {**tools, **{name: database.tool for name, database in databases.items()}}
-        tools, tool_notes = within_policy(called, settings)
-        for name, labels in selection.databases.items():
-            self.tools.databases.note_asked(tools[name].stub, labels)
-        manifest = self.workspace.export(
-            selection.values,
-            selection.names,
-            required=selection.required,
-            max_bytes=settings.max_transfer_bytes,
-            hidden=live.hidden,
-        )
-        names = live_names(
-            summaries,
-            copied=[copied.name for copied in manifest.copied],
-            own=self.run_log.made_by_cell(origin.cell_id) | set(options.returns),
-            taken=self.live.everything(),
-        )
-        summaries = tuple(
-            databases[summary.name].described(summary) if summary.name in databases else summary
-            for summary in selection.described(summaries, manifest, described)
-        )
-        summaries = live.hidden.without_names(summaries, variables)
-        summaries = masked_summaries(summaries, self.live.everything())
-        manifest, notes = selection.complete(manifest), (*selection.run_notes, *server_notes, *tool_notes)
-        if tools and options.candidates == 1:
-            manifest = with_tools(manifest, tools)
-        elif tools:
-            notes = (*notes, NO_TOOLS_WITH_CANDIDATES)
-        manifest = self.run_log.with_unchanged(manifest)
-        return _Copies(
-            manifest=manifest, summaries=summaries, relations=relations, tools=tools, live=names, notes=notes
-        )
-
-    def _select(
-        self,
-        variables: Mapping[str, Any],
-        summaries: Sequence[VariableSummary],
-        relations: Sequence[Relation],
-        prompt: str,
-        options: RunOptions,
-        settings: Settings,
-        origin: CellOrigin,
-    ) -> VariableSelection:
-        """Select what the sandbox gets; ask before it may read a file."""
-
-        def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
-            if origin.client:
-                raise DeniedError(
-                    "The sandbox may not read the files of a lazy frame yet: have the user ask a %%agent question"
-                    " about it, which lets them decide, then call again."
-                )
-            self.consent.require("mount", paths, question, lasting, origin)
-
-        def ask_for_files(name: str, files: Sequence[LocalFile]) -> None:
-            if not options.dry_run:  # which sends and runs nothing, and so widens nothing
-                require(name, files, settings.sandbox, self.grants, ask)
-
-        before = self._data_before(options, origin)
-        asked = before.tools if options.variables is None and options.candidates == 1 else ()
-        always = [name for name, how in self.sharing.shared.items() if how == "shared" and name in variables]
-        return select_variables(
-            variables,
-            summaries,
-            prompt,
-            options,
-            always=always,
-            max_bytes=settings.max_transfer_bytes,
-            ask=ask_for_files,
-            clues=SelectionClues(
-                recent=self.live_context.recent(),
-                relations=relations,
-                earlier=frozenset(copy.name for copy in before.copied),
-                databases=self.tools.databases.still_there(asked, variables),
-            ),
-        )
-
-    def _data_before(self, options: RunOptions, origin: CellOrigin) -> Manifest:
-        if options.new:
-            return Manifest()
-        return self.run_log.data_before(origin.cell_id, options.refines, options.follows)
 
     def _with_conversation(self, run: AgentRun, options: RunOptions) -> tuple[AgentRun, tuple[Turn, ...]]:
         """Return the run with what earlier runs left in the sandbox, and these runs as turns."""

@@ -25,6 +25,7 @@ from jupyter_codeagent.session.client_calls import ClientCalls
 from jupyter_codeagent.session.client_runs import ClientRuns
 from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.session.context import LiveContext
+from jupyter_codeagent.session.copies import VariableCopies
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
@@ -179,19 +180,27 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     starting_state = StartingState(
         background=background, run_log=run_log, workspace=workspace, sharing=sharing, grants=grants
     )
+    copies = VariableCopies(
+        consent=consent,
+        grants=grants,
+        sharing=sharing,
+        live=live,
+        live_context=live_context,
+        tools=tools,
+        workspace=workspace,
+        run_log=run_log,
+    )
     preparation = RunPreparation(
         front_ends=front_ends,
         settings=settings,
         models=models,
         model_finder=model_finder,
-        consent=consent,
-        grants=grants,
+        copies=copies,
         starting_state=starting_state,
         sharing=sharing,
         live=live,
         live_context=live_context,
         masking=masking,
-        tools=tools,
         workspace=workspace,
         run_log=run_log,
     )

@@ -24,7 +24,8 @@ from jupyter_codeagent.frontend.server.base import HistoryHandler, reported
 from jupyter_codeagent.frontend.server.libraries import PlotlyHandler
 from jupyter_codeagent.frontend.server.notebook import NotebookHandler
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.notebook.cells import cells_from_run, export_notebook, export_script
+from jupyter_codeagent.notebook.cells import cells_from_run
+from jupyter_codeagent.notebook.export import export_notebook, export_script
 from jupyter_codeagent.settings.enforcement import refusal_of
 from jupyter_codeagent.settings.policy import Policy, read_policy
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError

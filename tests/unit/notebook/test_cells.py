@@ -16,11 +16,10 @@ from run_examples import CODE, OUTPUTS, example_run
 
 from jupyter_codeagent.notebook.cells import (
     cells_from_run,
-    export_notebook,
-    export_script,
     insert_cells,
     remove_pending,
 )
+from jupyter_codeagent.notebook.export import export_notebook, export_script
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.errors import InsertError
 from jupyter_codeagent.types.run import AgentRun

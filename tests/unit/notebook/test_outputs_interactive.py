@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.notebook.cells import cells_from_run, export_notebook
+from jupyter_codeagent.notebook.cells import cells_from_run
+from jupyter_codeagent.notebook.export import export_notebook
 from jupyter_codeagent.notebook.outputs import clean_output, plain_text
 from jupyter_codeagent.notebook.outputs.interactive import (
     CHART_MIMES,
