@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from .absence import find_missing
@@ -140,17 +141,18 @@ def _try(name: str, find: Callable[[], None], search: Search, skipped: list[dict
 
 
 def choose(findings: list[Finding], tried: int) -> list[Finding]:
-    """Return at most `MAX_FINDINGS`: the best of each kind in turn, without what the number of tries explains."""
+    """Return the best of each kind in turn, without what the number of tries explains.
+
+    At most `MAX_FINDINGS`, and all columns of text that mean something else: the programs read them as these say.
+    """
     kinds: dict[str, list[Finding]] = {}
     for finding in sorted(findings, key=lambda one: -one.effect):
         if finding.p_value * max(tried, 1) <= LIMIT and not _is_mirrored(finding, kinds):
             kinds.setdefault(finding.kind, []).append(finding)
-    chosen = {id(one) for one in kinds.get("text_type", [])[:MAX_FINDINGS]}  # programs read texts as these say
-    for rank in range(MAX_FINDINGS):
-        for found in kinds.values():
-            if rank < len(found) and len(chosen) < MAX_FINDINGS:
-                chosen.add(id(found[rank]))
-    return [finding for found in kinds.values() for finding in found if id(finding) in chosen]
+    texts = kinds.pop("text_type", [])
+    by_rank = chain.from_iterable(zip_longest(*kinds.values()))
+    chosen = {id(one) for one in islice(filter(None, by_rank), MAX_FINDINGS)}
+    return [*texts, *(finding for found in kinds.values() for finding in found if id(finding) in chosen)]
 
 
 def _is_mirrored(finding: Finding, kinds: dict[str, list[Finding]]) -> bool:

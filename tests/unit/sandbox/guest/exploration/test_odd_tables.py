@@ -153,3 +153,16 @@ def test_the_call_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     report = json.loads(meta)
     assert [one["table"] for one in report["tables"]] == ["t"]
     assert report["skipped"] == [{"table": "u", "why": "it is not defined in the sandbox"}]
+
+
+def test_many_columns_of_texts_that_mean_numbers_crowd_nothing_out() -> None:
+    rng = np.random.default_rng(8)
+    tables: dict[str, object] = {}
+    for name in "abc":
+        texts = {f"t{at}": [f"{value:.2f}" for value in rng.normal(size=300)] for at in range(30)}
+        x = rng.normal(size=300)
+        tables[name] = pd.DataFrame({"x": x, "y": x + rng.normal(size=300), **texts})
+    findings = explore(tables, {}, 60, 10_000)["findings"]
+
+    assert sum(one["kind"] == "text_type" for one in findings) == 90
+    assert {one["table"] for one in findings if one["columns"][:2] == ["x", "y"]} == {"a", "b", "c"}
