@@ -18,7 +18,7 @@ from jupyter_codeagent.frontend.client_messages import (
     RefusedMessage,
     ToldMessage,
 )
-from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
+from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage, data_of
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.variables.text import safe
 
@@ -77,7 +77,7 @@ class ClientLink:
 
     def _opened(self, opened: Any, message: KernelMessage) -> None:
         """Take the comm over at once, on a subshell's thread; do the rest on the loop."""
-        hello = _data_of(message)
+        hello = data_of(message)
         client = Client(
             comm.take_over(self._kernel, opened, message, CLIENT_TARGET),
             client_name(hello.get("client")),
@@ -85,7 +85,7 @@ class ClientLink:
         )
 
         def got(message: KernelMessage) -> None:
-            self._loop.call_soon_threadsafe(client.handle, _data_of(message))
+            self._loop.call_soon_threadsafe(client.handle, data_of(message))
 
         def gone(_: KernelMessage) -> None:
             self._loop.call_soon_threadsafe(self._gone, client)
@@ -170,8 +170,3 @@ class Client:
 
 async def _refuse(client: str, tool: str, arguments: Mapping[str, Any], tell: Tell) -> str:
     raise UsageError("This kernel's version of jupyter-codeagent does not know such clients: update it.")
-
-
-def _data_of(message: KernelMessage) -> Mapping[str, Any]:
-    data = message["content"].get("data")
-    return data if isinstance(data, dict) else {}

@@ -62,6 +62,12 @@ class AgentComm(BaseComm):
             self._msg_callback(msg)
 
 
+def data_of(message: KernelMessage) -> Mapping[str, Any]:
+    """Return the data of a message; empty if it is not one of ours."""
+    data = message["content"].get("data")
+    return data if isinstance(data, dict) else {}
+
+
 def take_over(kernel: Any, opened: Any, parent: KernelMessage, target: str = TARGET) -> AgentComm:
     """Replace the comm that ipykernel made for a `comm_open` by one of our class."""
     client = AgentComm.__new__(AgentComm)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from jupyter_codeagent.frontend import comm
-from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
+from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage, data_of
 from jupyter_codeagent.frontend.delivery import Delivery, OnLate
 from jupyter_codeagent.frontend.messages import (
     PROTOCOL,
@@ -180,7 +180,7 @@ class PanelLink:
 
     def _opened(self, opened: Any, message: KernelMessage) -> None:
         """Take the comm over at once, on a subshell's thread; do the rest on the loop."""
-        data = _data_of(message)
+        data = data_of(message)
         protocol = data.get("protocol")
         if protocol != PROTOCOL:
             raise ValueError(f"The page uses protocol {protocol!r}, the kernel {PROTOCOL}: reload the page.")
@@ -193,7 +193,7 @@ class PanelLink:
         )
 
         def got(message: KernelMessage) -> None:
-            self._loop.call_soon_threadsafe(self._handle_message, page, _data_of(message))
+            self._loop.call_soon_threadsafe(self._handle_message, page, data_of(message))
 
         def gone(_: KernelMessage) -> None:
             self._loop.call_soon_threadsafe(self._pages.remove, page)
@@ -242,9 +242,3 @@ class PanelLink:
                     "text": str(error),
                 }
             )
-
-
-def _data_of(message: KernelMessage) -> Mapping[str, Any]:
-    """Return the data of a message; empty if it is not one of our pages."""
-    data = message["content"].get("data")
-    return data if isinstance(data, dict) else {}

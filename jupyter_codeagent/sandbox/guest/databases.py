@@ -129,12 +129,23 @@ class DuckDB(Database):
         return self._rows(query, parameters)
 
 
-class SparkRows:
-    """The rows of one query, by the names that a DataFrame of Spark has for them."""
+class QueryRows:
+    """The rows of one query, in place of a frame that is still to be computed."""
+
+    _advice = "here: write it in the SQL"
 
     def __init__(self, frame: Any, doc: str) -> None:
         self._frame = frame
         self._doc = doc
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"rows of a query have no {name!r} {self._advice}. {self._doc}")
+
+
+class SparkRows(QueryRows):
+    """The rows of one query, by the names that a DataFrame of Spark has for them."""
 
     @property
     def columns(self) -> list[str]:
@@ -146,11 +157,6 @@ class SparkRows:
 
     def show(self, n: int = 20, truncate: bool | int = True) -> None:
         print(self._frame.head(n).to_string(index=False))
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise AttributeError(f"rows of a query have no {name!r} here: write it in the SQL. {self._doc}")
 
     def __repr__(self) -> str:
         return str(self._frame.to_string(index=False))
@@ -177,20 +183,13 @@ class SparkFrame(Database):
         raise TypeError(f"{self._name} has no place in an f-string: write the query as plain text. {self._doc}")
 
 
-class PolarsRows:
+class PolarsRows(QueryRows):
     """The rows of one query, by the name that a LazyFrame of Polars has for them."""
 
-    def __init__(self, frame: Any, doc: str) -> None:
-        self._frame = frame
-        self._doc = doc
+    _advice = "before they are collected"
 
     def collect(self) -> Any:
         return self._frame.clone()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise AttributeError(f"rows of a query have no {name!r} before they are collected. {self._doc}")
 
 
 class PolarsFrame(Database):

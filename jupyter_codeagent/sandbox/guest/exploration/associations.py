@@ -12,7 +12,7 @@ from .dependence import Crossing, cross
 from .mixtures import Curve, fit_lines, is_mixture
 from .roles import MAX_NUMBER_LEVELS
 from .search import MIN_EFFECT, Search
-from .statistics import correlation_p, f_p, inflation, may_wander, rank_correlation, standardize
+from .statistics import correlation_p, correlations, f_p, inflation, may_wander, rank_correlation, standardize
 from .table import Table
 
 MAX_CONFIRMED = 150
@@ -34,8 +34,8 @@ def find_same(table: Table, search: Search) -> None:
     """Find columns that repeat another one, perhaps in another unit; hide the later one from what follows."""
     names, ranks, present = table.screened
     numbers = len(table.values)
-    correlations = _correlations(ranks[:, :numbers], present[:, :numbers])
-    for i, j in zip(*np.nonzero(np.triu(np.abs(correlations) > 0.995, 1)), strict=True):
+    close = np.abs(correlations(ranks[:, :numbers], present[:, :numbers])) > 0.995
+    for i, j in zip(*np.nonzero(np.triu(close, 1)), strict=True):
         first, second = names[i], names[j]
         if not {first, second} & table.hidden and not search.is_over():
             _compare_numbers(table, first, second, search)
@@ -149,7 +149,7 @@ def find_correlations(table: Table, search: Search) -> None:
         return
     ranks, present = ranks[:, :numbers], present[:, :numbers]
     search.tried += numbers * (numbers - 1) // 2 * 3  # a line, and a curve in both directions
-    lines = _correlations(ranks, present) ** 2
+    lines = correlations(ranks, present) ** 2
     curves = _binned(ranks, present)  # of the column by bins of the row
     rows = max(len(ranks), 1)
     promise = np.maximum(lines, np.maximum(curves, curves.T) - 9 / rows)
@@ -160,11 +160,6 @@ def find_correlations(table: Table, search: Search) -> None:
         if search.is_over():
             return
         _confirm(table, names[i], names[j], search)
-
-
-def _correlations(ranks: Any, present: Any) -> Any:
-    both = np.sqrt(np.maximum((ranks**2).T @ present, 1e-9))
-    return (ranks.T @ ranks) / (both * both.T)
 
 
 def _binned(ranks: Any, present: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .periods import MIN_FILLED, MIN_PERIODS, Series, covered_periods, period_of, steps_of_years
 from .search import MIN_EFFECT, Search
-from .statistics import average_ranks, correlation_p, deviations, effect_of_distance, standardize
+from .statistics import correlation_p, deviations, effect_of_distance, standard_ranks
 from .table import Table
 from .time_patterns import MIN_ROWS, drift_p, fit_trend, fit_with_months, inflation_by_memory
 
@@ -94,7 +94,7 @@ def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], searc
     """Compare each level with the others, and add the one that most surely moves away from them."""
     search.tried += 1
     own = grid.means - np.nanmean(grid.means, axis=0)
-    scales = (own, _standard_ranks(own))  # far values blur means, and ranks make a leap of what moves far
+    scales = (own, standard_ranks(own))  # far values blur means, and ranks make a leap of what moves far
     independent = [len(one) / inflation_by_memory(_common_memory(one), len(one)) for one in scales]
     compared = range(len(grid.levels) if len(grid.levels) > 2 else 1)  # of two, the other one says the same
     p, level = min(
@@ -125,14 +125,6 @@ def _compare(grid: Grid, columns: tuple[str, str, str], levels: list[str], searc
         first_low=first[low],
         last_low=last[low],
     )
-
-
-def _standard_ranks(cells: Any) -> Any:
-    """Return standard ranks of the cells that are known."""
-    ranks = np.full(cells.shape, np.nan)
-    known = ~np.isnan(cells)
-    ranks[known] = standardize(average_ranks(cells[known]))
-    return ranks
 
 
 def _common_memory(means: Any) -> float:

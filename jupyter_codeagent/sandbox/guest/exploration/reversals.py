@@ -15,6 +15,7 @@ from .statistics import (
     average_ranks,
     chi_square_p,
     correlation_p,
+    correlations,
     deviations,
     effect_of_distance,
     inflation,
@@ -321,8 +322,8 @@ def _find_reversed_correlations(table: Table, stratum: str, search: Search) -> N
     member = (group[:, None] == np.arange(len(levels))).astype(np.float32)
     means = (member.T @ z) / np.maximum(member.T @ there, 1)
     within = (z - means[group]) * there
-    overall = _correlate(z, there)
-    inner = _correlate(within, there)
+    overall = correlations(z, there)
+    inner = correlations(within, there)
     by_level = _by_level(within, there, group, len(levels))
     for i, j in combinations(range(numbers), 2):
         if stratum in (names[i], names[j]):
@@ -350,7 +351,7 @@ def _by_level(within: Any, there: Any, group: Any, levels: int) -> list[tuple[An
     found = []
     for level in range(levels):
         rows = group == level
-        found.append((_correlate(within[rows], there[rows]), there[rows].T @ there[rows]))
+        found.append((correlations(within[rows], there[rows]), there[rows].T @ there[rows]))
     return found
 
 
@@ -369,11 +370,6 @@ def _differ(correlations: list[tuple[float, float]]) -> Spread:
     freedom = len(usable) - 1
     effect = math.sqrt(max(0.0, heterogeneity - freedom) / float(weights.sum()))
     return Spread(usable[high], usable[low], min(effect, 1.0), chi_square_p(heterogeneity, freedom))
-
-
-def _correlate(z: Any, there: Any) -> Any:
-    both = np.sqrt(np.maximum((z**2).T @ there, 1e-9))
-    return (z.T @ z) / (both * both.T)
 
 
 def _confirm_correlation(table: Table, y: str, x: str, stratum: str, search: Search) -> None:

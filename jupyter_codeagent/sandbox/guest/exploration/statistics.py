@@ -94,6 +94,20 @@ def rank_correlation(x: Any, y: Any) -> float:
     return float(standardize(average_ranks(x)) @ standardize(average_ranks(y))) / len(x)
 
 
+def standard_ranks(numbers: Any) -> Any:
+    """Return the average ranks of numbers, with mean 0 and variance 1; missing as NaN."""
+    ranks = np.full(numbers.shape, np.nan)
+    present = ~np.isnan(numbers)
+    ranks[present] = standardize(average_ranks(numbers[present]))
+    return ranks
+
+
+def correlations(standard: Any, present: Any) -> Any:
+    """Return the correlation of each pair of columns of standard values; missing as 0, and not `present`."""
+    both = np.sqrt(np.maximum((standard**2).T @ present, 1e-9))
+    return (standard.T @ standard) / (both * both.T)
+
+
 def correlation_p(r: float, rows: float) -> float:
     """Return the two-sided p-value of a correlation from so many independent rows."""
     if rows < 4:

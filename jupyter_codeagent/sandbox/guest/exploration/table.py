@@ -14,7 +14,7 @@ from .number_texts import numbers_of
 from .periods import MIN_PERIODS
 from .roles import FINE_PARTS, MAX_LEVELS, MAX_NUMBER_LEVELS, Column, Profile, date_part, role_of
 from .sources import Source
-from .statistics import average_ranks, standardize
+from .statistics import standard_ranks
 
 KEPT_BYTES = 96 << 20
 SCREEN_ROWS = 20_000
@@ -109,7 +109,7 @@ class Table:
 
     def ranks(self, name: str) -> Any:
         """Return the average ranks of the numbers, with mean 0 and variance 1; missing as NaN."""
-        return self._keep("ranks", name, lambda: _standard_ranks(self.numbers(name)))
+        return self._keep("ranks", name, lambda: standard_ranks(self.numbers(name)))
 
     def is_missing(self, name: str) -> Any:
         """Return which rows lack the value."""
@@ -164,7 +164,7 @@ class Table:
         rows = self.size if self.screen is None else len(self.screen)
         ranks, present = np.zeros((rows, len(names)), np.float32), np.ones((rows, len(names)), np.float32)
         for place, name in enumerate(names):
-            some = _standard_ranks(self.picked(self.numbers(name)))
+            some = standard_ranks(self.picked(self.numbers(name)))
             ranks[:, place] = np.nan_to_num(some)
             present[:, place] = ~np.isnan(some)
         return names, ranks, present
@@ -299,13 +299,6 @@ def _is_clock(numbers: Any) -> bool:
 
 def _bytes(kept: Any) -> int:
     return int(kept[0].nbytes if isinstance(kept, tuple) else kept.nbytes)
-
-
-def _standard_ranks(numbers: Any) -> Any:
-    ranks = average_ranks(numbers)
-    present = ~np.isnan(ranks)
-    ranks[present] = standardize(ranks[present])
-    return ranks
 
 
 def _number_levels(numbers: Any) -> tuple[Any, list[str]]:
