@@ -1,19 +1,12 @@
 /** The bars of pending cells: one that decides about all cells of a run, and a quiet one on each further cell. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import {
-  caretLeftIcon,
-  caretRightIcon,
-  checkIcon,
-  copyIcon,
-  deleteIcon,
-  editIcon,
-  runIcon
-} from '@jupyterlab/ui-components';
+import { caretLeftIcon, caretRightIcon, checkIcon, copyIcon, deleteIcon } from '@jupyterlab/ui-components';
 
 import type { IBlock, BlockPosition } from '../notebook/blocks';
 import type { IBarButton } from './buttonbar';
 import { ButtonBar, buttonNode } from './buttonbar';
+import { decisionTexts } from './decisiontexts';
 import { withKeys } from './shortcuts';
 
 export interface ICellBarActions {
@@ -45,46 +38,16 @@ export function pendingBar(
   keys: Keys = () => '',
   version: IDisplayedVersion = { index: 0, count: 1 }
 ): ButtonBar {
-  const several = block.cellIds.length > 1;
-  const apply: IBarButton[] = actions.apply
-    ? [
-        {
-          text: trans.__('Accept & run'),
-          title: trans.__('Keep the cells and run their code in your kernel'),
-          icon: runIcon,
-          act: actions.apply
-        }
-      ]
-    : [];
+  const texts = decisionTexts(trans, block.cellIds.length > 1);
+  const { accept, discard } = texts;
   const bar = new ButtonBar(
     trans.__('Pending cell of the code agent'),
     [
       ...(version.count > 1 ? [versionSwitch(trans, version, actions)] : []),
-      {
-        text: trans.__('Accept'),
-        icon: checkIcon,
-        title: withKeys(several ? trans.__('Keep these cells') : trans.__('Keep this cell'), keys('accept')),
-        act: actions.accept,
-        primary: true
-      },
-      ...apply,
-      {
-        text: trans.__('Edit'),
-        title: trans.__('Keep this cell and edit it'),
-        icon: editIcon,
-        act: actions.edit
-      },
-      {
-        text: trans.__('Discard'),
-        icon: deleteIcon,
-        title: withKeys(
-          several
-            ? trans.__('Remove these cells; undo brings them back')
-            : trans.__('Remove this cell; undo brings it back'),
-          keys('discard')
-        ),
-        act: actions.discard
-      }
+      { ...accept, title: withKeys(accept.title, keys('accept')), act: actions.accept, primary: true },
+      ...(actions.apply ? [{ ...texts.apply, act: actions.apply }] : []),
+      { ...texts.edit, act: actions.edit },
+      { ...discard, title: withKeys(discard.title, keys('discard')), act: actions.discard }
     ],
     noteOf(trans, block)
   );
@@ -102,13 +65,7 @@ export function singleCellButtons(trans: TranslationBundle, actions: ICellBarAct
       iconOnly: true,
       act: actions.accept
     },
-    {
-      text: trans.__('Edit'),
-      title: trans.__('Keep this cell and edit it'),
-      icon: editIcon,
-      iconOnly: true,
-      act: actions.edit
-    },
+    { ...decisionTexts(trans, false).edit, iconOnly: true, act: actions.edit },
     {
       icon: deleteIcon,
       iconOnly: true,

@@ -8,6 +8,7 @@
  * preceded by a line that deletes WebRTC, which no policy that browsers enforce today covers.
  */
 import { sha256 } from '../common/sha256';
+import type { ChartKind } from './libraries';
 import { PRELUDE as PRELUDE_TEXT } from './prelude';
 
 export interface IPage {
@@ -43,7 +44,7 @@ const HEIGHT_SCRIPT = `(() => {
 })();`;
 
 export interface IChart {
-  kind: 'plotly' | 'vega' | 'vega-lite';
+  kind: ChartKind;
   content: object;
   /** Texts of the scripts it is drawn with, in order. */
   libraries: readonly string[];
@@ -82,7 +83,7 @@ function scriptElement(text: string): string {
   return `<script>${text}</script>`;
 }
 
-function starter(kind: IChart['kind']): string {
+function starter(kind: ChartKind): string {
   const draw =
     kind === 'plotly'
       ? `Plotly.newPlot('chart', { data: content.data, layout: content.layout ?? {}, frames: content.frames ?? [],

@@ -1,8 +1,8 @@
 import React from 'react';
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { checkIcon, deleteIcon, editIcon, runIcon } from '@jupyterlab/ui-components';
 
+import { decisionTexts } from '../../cells/decisiontexts';
 import { withKeys } from '../../cells/shortcuts';
 import { attempt } from '../../common/attempt';
 import type { IPendingRun } from '../../notebook/cellstates';
@@ -65,7 +65,7 @@ export function Pending(props: { panel: NotebookPanel; runs: readonly IPendingRu
 function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Element {
   const { trans, decisions } = useServices();
   const { panel, run } = props;
-  const several = run.cellIds.length > 1;
+  const texts = decisionTexts(trans, run.cellIds.length > 1);
   const [first] = run.cellIds;
   const code = run.cellIds[run.roles.indexOf('code')];
   const record = useRecord(run.runId);
@@ -104,38 +104,34 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
       <div className="jp-CodeAgent-buttons">
         <Button
           kind="primary"
-          icon={checkIcon}
-          title={several ? trans.__('Keep these cells') : trans.__('Keep this cell')}
+          icon={texts.accept.icon}
+          title={texts.accept.title}
           onClick={() => decisions.accept(panel, run.runId)}
         >
-          {trans.__('Accept')}
+          {texts.accept.text}
         </Button>
         {code && (
           <Button
-            icon={runIcon}
-            title={trans.__('Keep the cells and run their code in your kernel')}
-            onClick={() => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, code))}
+            icon={texts.apply.icon}
+            title={texts.apply.title}
+            onClick={() => void attempt(trans, texts.apply.text, () => decisions.apply(panel, code))}
           >
-            {trans.__('Accept & run')}
+            {texts.apply.text}
           </Button>
         )}
         <Button
-          icon={editIcon}
-          title={trans.__('Keep this cell and edit it')}
-          onClick={() => void attempt(trans, trans.__('Edit'), () => decisions.edit(panel, first))}
+          icon={texts.edit.icon}
+          title={texts.edit.title}
+          onClick={() => void attempt(trans, texts.edit.text, () => decisions.edit(panel, first))}
         >
-          {trans.__('Edit')}
+          {texts.edit.text}
         </Button>
         <Button
-          icon={deleteIcon}
-          title={
-            several
-              ? trans.__('Remove these cells; undo brings them back')
-              : trans.__('Remove this cell; undo brings it back')
-          }
+          icon={texts.discard.icon}
+          title={texts.discard.title}
           onClick={() => decisions.discard(panel, [run.runId])}
         >
-          {trans.__('Discard')}
+          {texts.discard.text}
         </Button>
       </div>
     </li>
