@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from jupyter_codeagent.explore.figures import are_duplicates, percent, whole
 from jupyter_codeagent.explore.names import listed, name_in_words
 from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, literal, with_index
 from jupyter_codeagent.explore.ranking import follows
+from jupyter_codeagent.explore.wide_columns import WideColumns, are_of_one_variable, wide_columns
 from jupyter_codeagent.explore.words import words
 from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
 from jupyter_codeagent.types.sizes import counted
@@ -27,11 +28,12 @@ def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
         _size(one),
         _key(one),
         _dates(one),
+        *_wide(one),
         *_types(findings),
         *_absence(one),
         *_infinite(one),
         *_tails(findings),
-        *_pairs(findings),
+        *_alike(findings, wide_columns([column.name for column in one.columns])),
     ]
     if one.repeated_rows:
         said.append(f"{counted(one.repeated_rows, 'row')} {are_duplicates(one.repeated_rows)} of an earlier row.")
@@ -100,9 +102,29 @@ def _tails(findings: list[Finding]) -> list[str]:
     return [words(one).line for one in findings if one.kind == "skew"][:MOST_NAMED]
 
 
-def _pairs(findings: list[Finding]) -> list[str]:
-    pairs = [listed([name_in_words(name) for name in one.columns]) for one in findings if follows(one)]
-    return [f"{pair} carry nearly the same information." for pair in pairs[:MOST_NAMED]]
+def _wide(one: TableOverview) -> list[str]:
+    method = "unpivot" if one.library == "polars" else "melt"
+    return [
+        f"{len(wide.names)} columns are {wide.noun}, {name_in_words(wide.names[0])} to "
+        f"{name_in_words(wide.names[-1])}: `{method}` turns them into rows that can be explored."
+        for wide in wide_columns([column.name for column in one.columns])
+    ]
+
+
+def _alike(findings: list[Finding], wide: Iterable[WideColumns]) -> list[str]:
+    """Say which numbers follow each other, a sentence for each number that others follow."""
+    pairs = [one.columns for one in findings if follows(one) and not are_of_one_variable(one.columns, wide)]
+    links: dict[str, list[str]] = {}
+    for a, b in pairs:
+        links.setdefault(a, []).append(b)
+        links.setdefault(b, []).append(a)
+    said, told = [], set[str]()
+    for name in sorted(links, key=lambda name: -len(links[name])):
+        others = [other for other in links[name] if other not in told]
+        if name not in told and others:
+            told |= {name, *others}
+            said.append(f"{_several([name, *others])} carry nearly the same information.")
+    return said[:MOST_NAMED]
 
 
 def _several(names: list[str]) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from jupyter_codeagent.explore.wide_columns import are_of_one_variable, wide_columns
 from jupyter_codeagent.types.exploration import OF_TWO_TABLES, Exploration, Finding, FindingKind
 
 ALPHA = 0.01
@@ -56,7 +57,12 @@ class Chosen:
 
 def choose(exploration: Exploration, mentioned: Collection[str] = ()) -> Chosen:
     """Return what is worth showing, by table; findings about `mentioned` columns come first."""
-    certain = _without_repetitions(one for one in exploration.findings if _is_certain(one, exploration.tried))
+    wide = {one.table: wide_columns([column.name for column in one.columns]) for one in exploration.tables}
+    certain = _without_repetitions(
+        one
+        for one in exploration.findings
+        if _is_certain(one, exploration.tried) and not are_of_one_variable(one.columns, wide.get(one.table, ()))
+    )
     quality = sorted(
         (one for one in certain if one.kind in QUALITY),
         key=lambda one: (not _is_about(one, mentioned), QUALITY.index(one.kind), -one.effect),

@@ -452,6 +452,23 @@ def test_other_names_of_numbers_are_no_codes(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "is_found"),
+    [
+        ("latitude", "longitude", False),
+        ("Lat", "Lng", False),
+        ("start_lat", "start_lon", False),
+        ("plate", "long", True),
+    ],
+)
+def test_how_a_latitude_goes_with_a_longitude_is_no_finding(first: str, second: str, is_found: bool) -> None:
+    rng = np.random.default_rng(6)
+    north = rng.normal(size=900)
+    lines = shown(pd.DataFrame({first: north, second: north + rng.normal(size=900)}))
+
+    assert any("rises with" in line for line in lines) == is_found
+
+
+@pytest.mark.parametrize(
     ("numbers", "is_found"),
     [
         pytest.param(np.arange(101, 131), False, id="consecutive"),

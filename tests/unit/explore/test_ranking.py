@@ -146,3 +146,14 @@ def test_two_numbers_that_say_nearly_the_same_are_told_in_the_overview_alone_unl
     assert "air_time and distance carry nearly the same information." in overview_words(
         Exploration(tables=tables, findings=(pair, other), tried=1), "t"
     )
+
+
+def test_numbers_that_all_follow_one_are_told_in_one_sentence() -> None:
+    pairs = [("a", "b"), ("c", "b"), ("d", "e"), ("b", "f")]
+    alike = tuple(found("correlation", *pair, effect=0.99, r=0.99, form="line") for pair in pairs)
+    tables = (TableOverview(table="t", library="pandas", rows=9),)
+    said = overview_words(Exploration(tables=tables, findings=alike, tried=1), "t")
+
+    assert "b, a, c and f carry nearly the same information." in said
+    assert "d and e carry nearly the same information." in said
+    assert len(said) == 3

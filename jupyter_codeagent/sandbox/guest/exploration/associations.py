@@ -10,7 +10,7 @@ import numpy as np
 
 from .dependence import Crossing, cross
 from .mixtures import Curve, fit_lines, is_mixture
-from .roles import MAX_NUMBER_LEVELS
+from .roles import MAX_NUMBER_LEVELS, are_coordinates
 from .search import MIN_EFFECT, Search
 from .statistics import correlation_p, correlations, f_p, inflation, may_wander, rank_correlation, standardize
 from .table import Table
@@ -159,7 +159,8 @@ def find_correlations(table: Table, search: Search) -> None:
     for _, i, j in pairs[:MAX_CONFIRMED]:
         if search.is_over():
             return
-        _confirm(table, names[i], names[j], search)
+        if not are_coordinates(names[i], names[j]):
+            _confirm(table, names[i], names[j], search)
 
 
 def _binned(ranks: Any, present: Any) -> Any:

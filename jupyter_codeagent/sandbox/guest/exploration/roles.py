@@ -13,6 +13,8 @@ CODE_ENDING = re.compile(
     re.IGNORECASE,
 )
 """Integers of such a name stand for a place or a thing; their sizes say nothing."""
+LATITUDE = re.compile(r"(?<![a-z])lat(itude)?(?![a-z])", re.IGNORECASE)
+LONGITUDE = re.compile(r"(?<![a-z])(lon|lng|long|longitude)(?![a-z])", re.IGNORECASE)
 PARTS = {
     "year": (1500, 2200),
     "quarter": (1, 4),
@@ -81,6 +83,11 @@ def is_key_name(name: str) -> bool:
 def is_code_name(name: str) -> bool:
     """Check for names of codes and numbers of things, as `zipcode` and `order_no`."""
     return CODE_ENDING.search(name) is not None
+
+
+def are_coordinates(first: str, second: str) -> bool:
+    """Check for names of a latitude and a longitude: how they go together is the shape of a coast."""
+    return LATITUDE.search(f"{first} {second}") is not None and LONGITUDE.search(f"{first} {second}") is not None
 
 
 def date_part(name: str, profile: Profile) -> str:
