@@ -271,8 +271,8 @@ class ClientRuns:
         while True:
             held = await self._held(client, policy, hidden)
             async with held.one_at_a_time:
-                if self._sandboxes.get(client) is not held:
-                    continue  # it was ended while this call waited for the one before
+                if self._sandboxes.get(client) is not held or hidden - held.hidden:
+                    continue  # while this call waited it was ended, or got copies of what is hidden now
                 held.hidden = hidden
                 if held.idle is not None:
                     held.idle.cancel()

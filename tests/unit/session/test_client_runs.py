@@ -115,8 +115,10 @@ class Sandboxes(ClientRuns):
         self.made.append(FakeSandbox())
         return self.made[-1]
 
-    async def use(self, client: str, until: asyncio.Event | None = None) -> Any:
-        async with self._sandbox(client, Settings(), frozenset()) as held:
+    async def use(
+        self, client: str, until: asyncio.Event | None = None, hidden: frozenset[tuple[str, str]] = frozenset()
+    ) -> Any:
+        async with self._sandbox(client, Settings(), hidden) as held:
             if until is not None:
                 await until.wait()
             return held.sandbox
@@ -157,3 +159,16 @@ def test_two_first_calls_of_a_client_at_once_share_one_sandbox() -> None:
 
     first, second = asyncio.run(used())
     assert first is second
+
+
+def test_a_first_call_after_something_was_hidden_shares_no_sandbox_with_one_from_before() -> None:
+    async def used() -> tuple[Any, Any]:
+        runs, until = Sandboxes(), asyncio.Event()
+        first = asyncio.create_task(runs.use("editor", until))
+        second = asyncio.create_task(runs.use("editor", hidden=frozenset({("salaries", "")})))
+        await asyncio.sleep(0.01)
+        until.set()
+        return await first, await second
+
+    first, second = asyncio.run(used())
+    assert second is not first

@@ -110,25 +110,25 @@ def _hide_numberings(table: Table) -> None:
     for column in table.used:
         if column.role != "number" or not column.whole or column.part or column.distinct <= MAX_NUMBER_LEVELS:
             continue
-        texts = (other.name for other in table.used if other.kind == "text" and other.distinct >= column.distinct)
-        if any(_numbers_names(table, column.name, text) for text in texts):
+        texts = [one for one in table.used if one.kind == "text"]
+        as_many = [one.name for one in texts if OWN_NUMBER * one.distinct <= column.distinct <= one.distinct]
+        if any(_numbers_names(table, column.name, name) for name in as_many):
             table.hidden.add(column.name)
 
 
 def _numbers_names(table: Table, number: str, name: str) -> bool:
-    """Check that each name has one number, nearly always its own, consecutive or in the order of the alphabet."""
+    """Check that each name has one number in all its rows, consecutive or in the order of the alphabet."""
     numbers, (codes, levels) = table.numbers(number), table.levels(name)
     both = ~np.isnan(numbers) & (codes >= 0)
-    pairs = np.unique(np.column_stack([codes[both], numbers[both]]), axis=0)
-    distinct = len(np.unique(pairs[:, 1]))
-    if len(pairs) != len(levels) or distinct < OWN_NUMBER * len(pairs) or both.sum() < 2 * len(pairs):
+    numbers, codes = numbers[both], codes[both]
+    of_names = np.full(len(levels), np.nan)
+    of_names[codes] = numbers
+    if len(numbers) < 2 * len(levels) or np.isnan(of_names).any() or (of_names[codes] != numbers).any():
         return False
-    if np.ptp(pairs[:, 1]) == distinct - 1:
+    if np.ptp(of_names) == len(np.unique(of_names)) - 1:
         return True
-    places = np.argsort(
-        np.argsort([level.casefold() for level in levels])
-    )  # the pairs are in the order of the levels
-    return abs(rank_correlation(places, pairs[:, 1])) >= ALPHABETICAL
+    places = np.argsort(np.argsort([level.casefold() for level in levels]))
+    return abs(rank_correlation(places, of_names)) >= ALPHABETICAL
 
 
 def _add_same(
