@@ -22,7 +22,10 @@ def finish(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun:
     """End a run that has its result in `step`."""
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
-    passed_over = tuple(unheeded(run.request.prompt, step.code, deps.live, deps.turns))
+    # What the program did that this one replaces, this one has to do again.
+    replaced = {one.code for one in deps.replaces}
+    turns = [turn for turn in deps.turns if (turn.ran or turn.code) not in replaced]
+    passed_over = tuple(unheeded(run.request.prompt, step.code, deps.live, turns))
     run = with_result(run, step, hidden=_asked_hidden(run, deps), passed_over=passed_over)
     return end_run(replace(run, written=step.written, notes=(*run.notes, *notes)), "ok")
 

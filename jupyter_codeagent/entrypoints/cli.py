@@ -21,7 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the console script; return the exit status."""
     options = build_parser().parse_args(arguments)
     try:
-        return int(options.command(options))
+        status = int(options.command(options))
+        sys.stdout.flush()
+    except BrokenPipeError:  # as of `… history | head`; what is still in the buffer would fail again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except CodeAgentError as error:
         if getattr(options, "debug", False):
             raise
@@ -30,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
+    return status
 
 
 def build_parser() -> argparse.ArgumentParser:

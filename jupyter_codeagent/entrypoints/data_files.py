@@ -84,6 +84,8 @@ class TextForm:
     encoding: str = ""
     """Empty for UTF-8."""
     has_decimal_commas: bool = False
+    codes: tuple[str, ...] = ()
+    """Columns of digits with leading zeros in the first rows, which numbers would lose."""
     dates: tuple[str, ...] = ()
     """Columns that hold ISO dates and nothing else in the first rows: pandas would leave them as text."""
 
@@ -96,6 +98,8 @@ class TextForm:
             yield "decimal=','"
         if self.encoding:
             yield f"encoding={self.encoding!r}"
+        if self.codes:
+            yield f"dtype={dict.fromkeys(self.codes, 'str')!r}"
         if self.dates:
             yield f"parse_dates={list(self.dates)!r}"
 
@@ -126,6 +130,7 @@ def text_form(file: Path, separators: Sequence[str]) -> TextForm:
         separator=separator,
         encoding=encoding,
         has_decimal_commas=separator != "," and any(_are_decimals(values) for _, values in columns),
+        codes=tuple(name for name, values in columns if names.count(name) == 1 and _are_codes(values)),
         dates=tuple(name for name, values in columns if names.count(name) == 1 and _are_iso_dates(values)),
     )
 
@@ -165,6 +170,11 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
 def _are_decimals(values: Sequence[str]) -> bool:
     present = [value.strip() for value in values if value.strip()]
     return bool(present) and all(map(_DECIMAL_COMMA.fullmatch, present))
+
+
+def _are_codes(values: Sequence[str]) -> bool:
+    present = [value for value in values if value]
+    return all(map(str.isdecimal, present)) and any(value[0] == "0" and len(value) > 1 for value in present)
 
 
 def _are_iso_dates(values: Sequence[str]) -> bool:

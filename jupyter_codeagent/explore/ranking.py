@@ -29,14 +29,14 @@ QUALITY: tuple[FindingKind, ...] = (
     "impossible",
     "duplicates",
     "spelling",
-    "text_type",
     "same",
     "missing_by_group",
     "missing_together",
     "gap",
     "outliers",
+    "text_type",
 )
-"""What should be known before anything is computed, the most important first."""
+"""What should be known before anything is computed, the most important first; the overview names texts as well."""
 BONUS: dict[FindingKind, float] = {"break": 0.2, "season": 0.1, "trend": 0.05, "group_trend": 0.05}
 """What surprises more than a difference of the same size."""
 CURVE_BONUS = 0.2

@@ -129,7 +129,7 @@ def _s(finding: Finding) -> str:
 def _text_type(finding: Finding) -> Words:
     said = _Said(finding)
     date, column = finding.text("meant") == "date", said.column(0)
-    line = f"{column} holds {'dates' if date else 'numbers'} as text in {said.percent('share')} of its rows"
+    line = f"{column} holds {'dates' if date else 'numbers'} as text in {said.percent('share')} of its values"
     if finding.text("format") and date:
         line += f", written as `{finding.text('format')}`"
     if finding.texts("other"):
@@ -427,7 +427,7 @@ def _join(finding: Finding) -> Words:
         line += f"; {key} is unique there, so a join keeps the number of rows."
     elif finding.has("repeats"):
         verb = "repeats" if finding.count("repeats") == 1 else "repeat"
-        again = f"a {key}" if many == 1 else "such a combination"
+        again = f"the {key} of another" if many == 1 else "such a combination"
         line += f"; {said.counted('repeats', 'row')} there {verb} {again}, so a join multiplies rows."
     else:
         line += f"; {key} repeats there, so a join multiplies rows."

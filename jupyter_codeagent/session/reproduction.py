@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.ending import problem_of_rerun
+from jupyter_codeagent.agent.prompt.hidden_columns import asked_hidden
 from jupyter_codeagent.agent.rules.error_reading import missing_name
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
@@ -27,6 +28,7 @@ from jupyter_codeagent.types.errors import SandboxError
 from jupyter_codeagent.types.run import AgentRun, Phase, Step
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.variables.privacy.secret import mask_keys
+from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 
 NO_CODE = "its code is no longer in the notebook"
 REJECTED = "you rejected the code"
@@ -83,6 +85,7 @@ class Reproduction:
 
     front_ends: FrontEndAdapters
     workspace: SandboxWorkspace
+    sharing: NotebookSharing
 
     async def rerun(
         self, programs: Sequence[Program], prepared: PreparedRerun, watcher: RerunWatcher, origin: CellOrigin
@@ -135,10 +138,12 @@ class Reproduction:
             sandbox.keep_changes()  # the next result builds on it, as in the notebook
         else:
             sandbox.undo_attempt()  # no finding has seen what another one did to a copy
-        return _outcome(result, step, not_made), replace(run, steps=(*run.steps, step))
+        return _outcome(result, step, not_made, self.sharing.hidden_columns), replace(run, steps=(*run.steps, step))
 
 
-def _outcome(result: Result, step: Step, not_made: Mapping[str, int]) -> Rerun:
+def _outcome(
+    result: Result, step: Step, not_made: Mapping[str, int], hidden_columns: Mapping[str, frozenset[str]]
+) -> Rerun:
     if step.result is None:
         return Rerun(
             outcome="failed", reason=(step.decision.reason if step.decision is not None else "") or REJECTED
@@ -151,15 +156,18 @@ def _outcome(result: Result, step: Step, not_made: Mapping[str, int]) -> Rerun:
         if name in not_made:
             why = f"it needs {name}, which cell {not_made[name]} makes, and that was not re-run"
             return Rerun(outcome="failed", reason=why)
+        if error is not None and (hidden := asked_hidden(error, hidden_columns)):
+            return Rerun(outcome="failed", reason=f"it needs {hidden}, which is hidden in this notebook")
         problem = problem_of_rerun(step)
         return Rerun(outcome="failed", reason=mask_keys(problem))
     again, _ = clean_outputs(step.result.outputs)
-    part = (
-        f"the result in the notebook may be of a part of the data ({'; '.join(result.parts)})"
-        if result.parts
-        else ""
-    )
-    return compare_outputs(result.outputs, again, reason=part)
+    reasons = []
+    if result.parts:
+        reasons.append(f"the result in the notebook may be of a part of the data ({'; '.join(result.parts)})")
+    copied = result.run.manifest.copied if result.run is not None else ()
+    if tables := [one.name for one in copied if hidden_columns.get(one.name)]:
+        reasons.append(f"columns of {' and '.join(tables)} are hidden in this notebook now")
+    return compare_outputs(result.outputs, again, reason="; ".join(reasons))
 
 
 def _obstacle(program: Program, missing: Mapping[str, str]) -> str:

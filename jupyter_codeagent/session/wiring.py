@@ -286,7 +286,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
             link=link,
         ),
         report_drafts=ReportDrafts(live=live, run_log=run_log),
-        reproduction=Reproduction(front_ends=front_ends, workspace=workspace),
+        reproduction=Reproduction(front_ends=front_ends, workspace=workspace, sharing=sharing),
         decisions=decisions,
         results=results,
         refinements=refinements,

@@ -207,6 +207,16 @@ def test_a_result_that_called_a_function_of_the_users_is_not_re_run_and_the_page
     assert "CALLS ['2013-01-02']" in notebook.kernel.run("print('CALLS', calls)").text, "by the question alone"
 
 
+def test_a_result_of_what_is_hidden_now_is_not_re_run_and_the_page_says_why(notebook: Notebook) -> None:
+    run_id = notebook.ask("Sum of n?", "print(df['n'].sum())")
+    notebook.accept(run_id)
+    notebook.save(run_id)
+    notebook.kernel.run("%agent hide df[n]")
+    page = notebook.report()
+    assert "Could not be re-run:</strong> it needs &#39;n&#39; of df, which is hidden in this notebook<" in page
+    assert "KeyError" not in page
+
+
 STOP_RERUN = """
 import os, signal, threading, time
 session = get_ipython().magics_manager.registry["AgentMagics"].session

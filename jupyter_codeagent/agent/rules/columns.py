@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels, same_columns
@@ -117,9 +117,11 @@ def join_lookup_table(program: Program) -> Fix | None:
         for join in program.joins
         if len(join.columns) == 1
         and label_text(join.columns[0]) in tables[frame].columns
-        and (lookup := _latest_of(join.key_table, tables)) is not None
+        and (
+            lookup := _lookup_of(join.key_table, {*labels, label_text(join.key_columns[0])}, tables, program.copied)
+        )
+        is not None
         and lookup.name != frame
-        and {*labels, label_text(join.key_columns[0])} <= {*lookup.columns}
         and not {*labels} & {*tables[frame].columns}
     ]
     if len(found) != 1:
@@ -139,10 +141,16 @@ def join_lookup_table(program: Program) -> Fix | None:
     return joined if kept is None else replace(kept, notes=(*joined.notes, *kept.notes))
 
 
-def _latest_of(table: str, tables: Mapping[str, NamespaceEntry]) -> NamespaceEntry | None:
-    """Return the table, or the latest that a program made in its place (`customers_2`)."""
-    own = [entry for name, entry in tables.items() if re.fullmatch(rf"{re.escape(table)}(?:_\d+)?", name)]
-    return own[-1] if own else None
+def _lookup_of(
+    table: str, labels: Collection[str], tables: Mapping[str, NamespaceEntry], copied: Collection[str]
+) -> NamespaceEntry | None:
+    """Return the user's table with these columns, else the latest that a program made in its place (`customers_2`).
+
+    What an earlier program made may not be in the user's kernel, where the accepted code would need it.
+    """
+    named = [entry for name, entry in tables.items() if re.fullmatch(rf"{re.escape(table)}(?:_\d+)?", name)]
+    having = [entry for entry in named if {*labels} <= {*entry.columns}]
+    return next((entry for entry in having if entry.name in copied), having[-1] if having else None)
 
 
 def _is_join(whole: frozenset[str], one: frozenset[str], other: frozenset[str]) -> bool:

@@ -65,6 +65,8 @@ _QUOTED = re.compile(
     r"[`\"'][^`\"'\n]{1,40}[`\"']|\([^()]{0,200}\)|\bat (?:most|least)\b|\b(?:most|least) recent\b"
 )
 """Words that ask for no figure."""
+_CODE = re.compile(r"^[a-z0-9_.%]+$|\w\(| / |\bselect\b", re.IGNORECASE)
+"""A method (``median``), an expression, or a query: no words for people."""
 _IN_BACKTICKS = re.compile(r"`([^`\n]{1,40})`")
 _TIMES = frozenset({"date", "day", "hour", "month", "quarter", "time", "week", "year"})
 """Units of time: a column with such a name has rivals in every date."""
@@ -81,11 +83,12 @@ def unheeded(prompt: str, code: str, live: LiveNames, turns: Sequence[Turn] = ()
     earlier = [known for turn in turns if (known := parse(turn.ran or turn.code)) is not None]
     code_words = _words(tree)
     written = " ".join((code_words, *map(_words, earlier)))
+    computing = " ".join(_words(one, without_labels=live.columns) for one in (tree, *earlier))
     told = " ".join(sentence for sentence in SENTENCE_END.split(prompt) if not _EXAMPLE.search(sentence))
     bare, stems = _QUOTED.sub(" ", told), stemmed(told)
     for figure in FIGURES:
         asked = figure.asked.search(bare)
-        if asked is not None and figure.computed.search(written) is None:
+        if asked is not None and figure.computed.search(computing) is None:
             yield f'the question says "{asked[0]}", and the code computes nothing of the kind'
     for name in sorted(_named(told, live.data, "\n".join(turn.prompt for turn in turns))):
         if not _has_word(code_words, name):
@@ -97,15 +100,20 @@ def unheeded(prompt: str, code: str, live: LiveNames, turns: Sequence[Turn] = ()
             yield f"the question asks for each {label}, and the code does not use that column"
 
 
-def _words(tree: ast.Module) -> str:
-    """Return the names and constants of a program, and its divisions: no comments, which repeat the question."""
+def _words(tree: ast.Module, *, without_labels: Collection[str] | None = None) -> str:
+    """Return the names and constants of a program, and its divisions: no comments, which repeat the question.
+
+    `without_labels`: without texts that name no column, are no code and no query, as the title *Total amount*.
+    """
     words = []
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=word) | ast.Attribute(attr=word) | ast.keyword(arg=str(word)):
                 words.append(word)
             case ast.Constant(value=value):
-                words.append(str(value))
+                text = str(value)
+                if without_labels is None or text in without_labels or _CODE.search(text) is not None:
+                    words.append(text)
             case ast.Div():
                 words.append("/")
     return " ".join(words)

@@ -124,6 +124,21 @@ it('discarding takes the pending cells out; undo brings them back as pending, an
   ]);
 });
 
+it.each(['b-code', 'b-answer'])('discarding with %s active moves on to what stood below', active => {
+  ['a', 'b'].forEach(insert);
+  const cell = ids(notebook).indexOf(active);
+  Object.assign(panel.content, { activeCell: { model: { id: active } }, activeCellIndex: cell });
+  decisions.discard(panel, ['b']);
+  expect(ids(notebook)[panel.content.activeCellIndex]).toBe('a-code');
+});
+
+it('discarding elsewhere leaves the active cell alone', () => {
+  ['a', 'b'].forEach(insert);
+  Object.assign(panel.content, { activeCell: { model: { id: 'cell-0' } }, activeCellIndex: 0 });
+  decisions.discard(panel, ['b']);
+  expect(panel.content.activeCellIndex).toBe(0);
+});
+
 it('all at once', () => {
   ['a', 'b', 'c'].forEach(insert);
   decisions.discard(panel, ['b']);

@@ -90,10 +90,15 @@ export class CellDecisions {
   /** Those of these cells that are pending, as one step to undo. */
   discardCells(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
-    const waits = notebook?.cells.some(cell => cellIds.includes(cell.id) && isPending(cell));
+    const first = notebook?.cells.findIndex(cell => cellIds.includes(cell.id) && isPending(cell)) ?? -1;
     const hadFocus = panel.content.node.contains(document.activeElement);
-    if (notebook && waits && this._checkWritable(panel)) {
+    const active = panel.content.activeCell?.model.id ?? '';
+    if (notebook && first >= 0 && this._checkWritable(panel)) {
       discardCells(notebook, cellIds);
+      if (cellIds.includes(active)) {
+        // As JupyterLab does: the cell that has come to its place, not the one above.
+        panel.content.activeCellIndex = Math.min(first, notebook.cells.length - 1);
+      }
       this._options.sync.reportChanges(panel);
       if (hadFocus) {
         // It went with the cell: without it the key that undoes this would reach nobody.

@@ -7,6 +7,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { attempt } from '../common/attempt';
 import { isAgentCell } from '../prompts/magicline';
 
+const AGENT_CLASS = 'jp-CodeAgent-answers';
+const AGENT = /^\s*%%?agent\b/;
 const PROMPT_CLASS = 'jp-CodeAgent-prompt';
 const PROSE = 'text/plain';
 const CLOSING = 'autoClosingBrackets';
@@ -25,7 +27,9 @@ export class PromptCells {
     if (!(cell instanceof CodeCell)) {
       return;
     }
-    const prompt = isAgentCell(cell.model.sharedModel.getSource());
+    const source = cell.model.sharedModel.getSource();
+    const prompt = isAgentCell(source);
+    cell.toggleClass(AGENT_CLASS, AGENT.test(source));
     if (prompt !== cell.hasClass(PROMPT_CLASS)) {
       cell.toggleClass(PROMPT_CLASS, prompt);
       cell.model.mimeType = prompt ? PROSE : this._options.panel.content.codeMimetype;

@@ -15,15 +15,17 @@ from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 from scripted_model import ScriptedModel
 
 from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
+from jupyter_codeagent.agent.ending import finish
 from jupyter_codeagent.agent.loop import run_agent
 from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, ContextWindow
+from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.agent.rules.rule import Program
 from jupyter_codeagent.agent.rules.value_matching import probe_after, probe_inline
 from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import ContextTooLongError
 from jupyter_codeagent.types.messages import ContentKind
-from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.sandbox import DisplayOutput, ExecutionError, ExecutionResult, NamespaceEntry
 from jupyter_codeagent.types.tagged_text import kinds_in, kinds_of, tagged
 from jupyter_codeagent.types.variables import LiveNames, Privacy
@@ -75,6 +77,32 @@ def test_an_answer_without_a_hidden_column_that_the_code_wanted_is_doubtful_and_
     assert run.verdict is not None
     assert run.verdict.level == "doubtful"
     assert run.verdict.reason == "answered without 'rating' of orders, which you have hidden"
+
+
+def test_another_version_of_a_result_has_to_compute_again_what_the_question_asks_for() -> None:
+    """Nor does a title that says *Total amount* compute one."""
+    first = "d.groupby('product').amount.sum().plot.bar()"
+    after = "plt.barh(d['product'], d['amount'])\nplt.title('Total amount')"
+    run, turns = new_run(), (Turn(prompt="Draw the total amount of each product.", code=first),)
+    run = replace(run, request=replace(run.request, prompt="Draw the total amount of each product. Sort it."))
+    replaced = Step(index=0, messages=(), code=first)
+    deps = LoopDependencies(
+        model=ScriptedModel([]),
+        runner=RunnerDouble({}),
+        decide=approve,
+        watcher=Watcher(),
+        defined=lambda: (),
+        live=LiveNames(data={"d": "DataFrame"}, columns=frozenset({"product", "amount"})),
+        turns=turns,
+    )
+    step = Step(index=1, messages=(), code=after, result=shown("7\n"))
+
+    asked = finish(run, step, replace(deps, replaces=(replaced,)))
+    assert asked.verdict is not None
+    assert asked.verdict.reason == 'the question says "total", and the code computes nothing of the kind'
+    followed = finish(run, step, deps)
+    assert followed.verdict is not None
+    assert followed.verdict.level == "checked"
 
 
 def test_a_chart_without_its_library_ends_the_run_with_the_command_that_helps() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from jupyter_codeagent.agent.rules.columns import join_lookup_table
@@ -81,3 +83,18 @@ def test_nothing_is_joined_that_is_not_known_to_join_or_not_missing_there_alone(
     assert join_lookup_table(failed("found = customers['net'].sum()", 1, label="net")) is None
     both = Relation(table="orders", columns=("'net'",), key_table="customers", key_columns=("'since'",))
     assert join_lookup_table(failed(code, 1, joins=(JOIN, both))) is None
+
+
+def test_the_users_own_table_is_joined_and_not_one_that_an_earlier_program_made_of_it() -> None:
+    """The accepted code would need that one in the user's kernel, where it may not be."""
+    code = "customers_2 = customers.dropna()\nfound = orders.groupby('segment')['net'].sum()"
+    fix = join_lookup_table(replace(failed(code, 2), copied=("orders", "customers")))
+    assert fix is not None
+    assert fix.notes[0] == "joined 'segment' of customers"
+
+
+def test_what_the_program_has_added_to_the_users_table_is_joined_from_there() -> None:
+    code = "customers_2 = customers.assign(region='north')\nfound = orders.groupby('region')['net'].sum()"
+    fix = join_lookup_table(replace(failed(code, 2, label="region"), copied=("orders", "customers")))
+    assert fix is not None
+    assert fix.notes[0] == "joined 'region' of customers_2"

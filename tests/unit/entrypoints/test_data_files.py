@@ -131,3 +131,11 @@ def test_letters_beyond_ascii_are_read_whatever_the_file_is_written_in(tmp_path:
     file.write_text("\n".join(rows), encoding=encoding)
 
     assert loaded(file)["town"].iloc[-1] == "Zürich"
+
+
+def test_leading_zeros_of_codes_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "towns.csv"
+    file.write_text("plz,n,zero\n01067,5,0\n80331,6,10\n")
+
+    assert loaded(file)["plz"].tolist() == ["01067", "80331"]
+    assert str(loaded(file)["zero"].dtype) == "int64"

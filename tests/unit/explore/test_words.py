@@ -89,7 +89,7 @@ def test_a_join_says_whether_rows_multiply() -> None:
 
     assert line("join", ("tail", "tailnum"), **facts) == (
         "84.4 % of the rows of flights have a match in planes (tail = tailnum); "
-        "1 row there repeats a tailnum, so a join multiplies rows."
+        "1 row there repeats the tailnum of another, so a join multiplies rows."
     )
 
 

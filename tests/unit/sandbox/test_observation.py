@@ -435,6 +435,21 @@ def test_what_is_right_has_no_such_fact(shell: InteractiveShell, observer: Obser
     assert SOUND[code] not in [fact.kind for one in report.operations for fact in one.facts]
 
 
+@pytest.mark.parametrize(("column", "count", "of"), [("paid", 3, 3), ("refund", 2, 4)])
+def test_how_often_a_join_repeats_is_counted_for_the_side_of_the_column(
+    shell: InteractiveShell, observer: Observer, column: str, count: int, of: int
+) -> None:
+    shell.run_cell(
+        "import pandas as pd\n"
+        "paid = pd.DataFrame({'order': [1, 1, 2], 'paid': [10.0, 20.0, 30.0]})\n"
+        "back = pd.DataFrame({'order': [1, 1, 2, 2], 'refund': [1.0, 2.0, 3.0, 4.0]})"
+    )
+    report = observed(shell, observer, f"paid.merge(back, on='order')['{column}'].sum()")
+    found = [fact for one in report.operations for fact in one.facts if fact.kind == "repeated"]
+
+    assert [(fact.label, fact.count, fact.of) for fact in found] == [(column, count, of)]
+
+
 def test_an_error_inside_the_observer_is_reported_and_the_program_goes_on(
     shell: InteractiveShell, observer: Observer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

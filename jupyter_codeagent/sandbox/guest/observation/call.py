@@ -70,6 +70,8 @@ class Origin:
     """Whether rows of both tables are repeated."""
     repeats: tuple[int, int] = (0, 0)
     """Rows that the join has more, and rows before."""
+    repeats_of: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The same for the columns of the right table, whose rows it repeats another number of times."""
     unmatched: int = 0
     """Labels that only one of the operands had which it was computed of."""
     unjoined: frozenset[str] = frozenset()
@@ -179,7 +181,8 @@ class Call:
 
     def keep_cut(self, kept: int, rows: int) -> None:
         """Remember that the result has the first rows: of an order, or of rows whose order says nothing."""
-        cut = f"{self.site.name}({self.site.detail})"
+        name, detail = self.site.name, self.site.detail
+        cut = f"[{detail}]" if name == "[]" else f"{name}({detail})"
         if self.origin.sorted_by:
             self.origin = replace(self.origin, top=cut, part_rows=(kept, rows))
         else:
@@ -214,7 +217,8 @@ def add_repeats(
     """Add columns that a join has repeated, or rows that are counted more than once."""
     repeated = origin.repeated_among(used, keys)
     if repeated or (counts_rows and origin.repeats_rows(keys)):
-        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
+        more, before = origin.repeats_of.get(repeated[0], origin.repeats) if repeated else origin.repeats
+        one.add("repeated", more, before, ", ".join(repeated))
     elif origin.repeats_both and (each := [label for label in used if label in origin.repeated]):
         one.add("repeated_each", origin.repeats[0], origin.repeats[1], ", ".join(each))
 

@@ -73,7 +73,9 @@ def count_repeats(
     if matches.right_repeats:
         one.add("multiplied" if matches.left_repeats else "one_to_many", pairs - matched, left_rows)
         repeated = dict.fromkeys(map(str, columns[0]), telling[1])
+    of_right: dict[str, tuple[int, int]] = {}
     if matches.right_repeats and matches.left_repeats:
+        of_right = dict.fromkeys(_only_in(columns[1], columns[0]), (pairs - used, right_rows))
         repeated |= dict.fromkeys(map(str, columns[1]), telling[0])
     if not repeated and matches.left_repeats:
         once = _only_in(columns[1], columns[0])
@@ -83,6 +85,7 @@ def count_repeats(
             call.origin,
             repeated={**call.origin.repeated, **repeated},
             repeats=(pairs - matched, left_rows),
+            repeats_of={**call.origin.repeats_of, **of_right},
             repeats_both=matches.left_repeats,
         )
 

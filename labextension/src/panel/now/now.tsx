@@ -7,6 +7,7 @@ import { approvalLabel } from '../../common/labels';
 import { pendingRuns } from '../../notebook/cellstates';
 import { sharedNotebook } from '../../notebook/panels';
 import { queuedPrompts } from '../../prompts/queue';
+import { isRunning } from '../../protocol/run';
 import { Grants } from '../approvals/grants';
 import { Proposals } from '../approvals/proposals';
 import { Button, Empty, Problem } from '../controls/basics';
@@ -63,15 +64,29 @@ function NoKernel(): JSX.Element {
 function Connected(props: { connection: KernelConnection; pending: JSX.Element }): JSX.Element {
   const { connection } = props;
   const { model } = connection;
+  const { tracker } = useServices();
   useSignal(model.changed);
   const { state } = model;
+  const isReady = state.link === 'ready';
+  const pending = <React.Fragment key="pending">{props.pending}</React.Fragment>;
+  const runs = isReady && (
+    <KernelRuns
+      key="runs"
+      connection={connection}
+      state={state}
+      queued={queuedPrompts(tracker.currentWidget, state)}
+    />
+  );
+  // What runs, and its Stop, stand above results that wait: there may be a dozen after an exploration.
+  const run = currentRun(state);
+  const runsNow = isReady && run !== null && isRunning(run);
   return (
     <>
       <Proposals connection={connection} />
       <OtherNotebooks except={connection.kernel.id} />
-      {props.pending}
+      {runsNow ? [runs, pending] : [pending, runs]}
       <LinkNotice connection={connection} state={state} />
-      {state.link === 'ready' && <Live connection={connection} state={state} />}
+      {isReady && <Footer connection={connection} state={state} />}
     </>
   );
 }
@@ -108,18 +123,13 @@ function LinkNotice(props: { connection: KernelConnection; state: IAgentState })
   }
 }
 
-function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.Element {
-  const { trans, tracker } = useServices();
+function Footer(props: { connection: KernelConnection; state: IAgentState }): JSX.Element {
+  const { trans } = useServices();
   const { connection, state } = props;
   const run = currentRun(state);
   const modelName = state.model || (run?.request.server ? run.request.model : ''); // none without a server
   return (
     <>
-      <KernelRuns
-        connection={connection}
-        state={state}
-        queued={queuedPrompts(tracker.currentWidget, state)}
-      />
       <Grants connection={connection} />
       <div className="jp-CodeAgent-footer">
         <ReportButton connection={connection} state={state} />

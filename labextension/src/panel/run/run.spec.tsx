@@ -252,6 +252,20 @@ describe('Now', () => {
     expect(sent).toEqual([FROM_PAGE.stop]);
   });
 
+  it('shows what runs above the pending cells, and what has ended below them', async () => {
+    const { connection, model } = linked();
+    const isAbove = (host: HTMLElement) =>
+      host.innerHTML.indexOf('jp-CodeAgent-pendingList') > host.innerHTML.indexOf('Stop this run');
+    model.apply({ ...stateMessage(), proposals: [], runs: [run({ status: 'running', ended_at: null })] });
+    const host = await now(connection, true);
+    expect(host.innerHTML).toContain('Stop this run');
+    expect(isAbove(host)).toBe(true);
+    const [list] = host.querySelectorAll('.jp-CodeAgent-pendingList');
+    await change(() => model.apply({ ...stateMessage(), proposals: [], runs: [run()] }));
+    expect(host.innerHTML).not.toContain('Stop this run');
+    expect(host.querySelector('.jp-CodeAgent-pendingList')).toBe(list);
+  });
+
   it('shows a decision as on its way until the kernel has resolved it', async () => {
     const { connection, model, sent } = linked();
     model.apply({ ...stateMessage(), runs: [] });
