@@ -488,6 +488,18 @@ def test_numbers_that_number_names_are_no_findings(numbers: np.ndarray, is_found
     assert ("income rises with figure" in lines or "figure rises with income" in lines) == is_found
 
 
+@pytest.mark.parametrize(("others", "is_compared"), [(9, True), (60, False)])
+def test_levels_that_are_spellings_of_one_are_not_compared(others: int, is_compared: bool) -> None:
+    rng = np.random.default_rng(7)
+    drink = rng.choice(["Crema", "Filter"], 2000)
+    price = rng.normal(size=2000) + (drink == "Filter")
+    drink[:others] = np.char.upper(drink[:others])
+    lines = shown(pd.DataFrame({"drink": drink, "price": price}))
+
+    assert any("drink differs from another value only by case" in line for line in lines)
+    assert any("price is highest for drink" in line for line in lines) == is_compared
+
+
 def test_measurements_at_regular_times_say_nothing_of_how_many_there_are() -> None:
     table = pd.DataFrame({"when": pd.date_range("2023-01-01", periods=ROWS, freq="7h"), "x": np.zeros(ROWS)})
 

@@ -19,6 +19,8 @@ from .texts import stand_for_values
 
 MAX_VALUES = 200_000
 """Different texts of a column that are compared."""
+MIN_COMPARED = 10
+"""Rows of a level from which on it is compared with others."""
 MIN_NEAR = 3
 MIN_NEAR_SHARE = 0.001
 MIN_UNIQUE = 0.5
@@ -70,6 +72,10 @@ def _find_spellings_of(table: Table, name: str, search: Search) -> None:
             spelling=levels[visible[0][0]].strip() if visible else None,
             usual=levels[visible[0][1]].strip() if visible else None,
         )
+        if max(counts[place] for place, _ in others) >= MIN_COMPARED:
+            # Else *Crema* would be compared with *CREMA*: a difference that is gone once the spellings are merged.
+            table.hidden.add(name)
+            table.__dict__.pop("groups", None)
 
 
 def _folded(text: str) -> str:
