@@ -50,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     ask = commands.add_parser("ask", help="ask a question about data files")
     ask.add_argument("question", help="in plain words, as one argument")
-    ask.add_argument("files", nargs="*", type=Path, help=f"data files: {', '.join(READERS)}")
+    ask.add_argument("files", nargs="+", type=Path, help=f"data files: {', '.join(READERS)}")
     ask.add_argument("-o", "--output", type=Path, required=True, help="file for the new notebook")
     _add_servers(ask)
     ask.set_defaults(command=ask_command)

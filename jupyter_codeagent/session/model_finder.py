@@ -24,11 +24,14 @@ class ModelFinder:
         models: ModelResolver,
         consent: Consent,
         with_grants: Callable[[Settings], Settings],
+        found: Callable[[], object],
     ) -> None:
+        """`found` is called when a model is known that was not before: pages display where it is."""
         self._background = background
         self._models = models
         self._consent = consent
         self._with_grants = with_grants
+        self._found = found
 
     def find(self, settings: Settings, origin: CellOrigin | None = None) -> ModelEndpoint:
         """Return where the model is. With an origin, the user is asked about a server that needs approval.
@@ -37,11 +40,15 @@ class ModelFinder:
         ------
         ModelError, DeniedError
         """
+        was_known = self._models.known(settings.model) is not None
         try:
-            return self._background.run(self._models.find(settings.model))
+            endpoint = self._background.run(self._models.find(settings.model))
         except UnconfirmedServerError as error:
             if origin is None:
                 raise
             lasting = (Grant(kind="server", subject=error.grant),)
             self._consent.require("server", error.address, error.question, lasting, origin)
             return self.find(self._with_grants(settings))
+        if not was_known:
+            self._found()
+        return endpoint

@@ -148,7 +148,11 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     # What a person decides, and what a run needs.
     consent = Consent(background=background, front_ends=front_ends, settings=settings)
     model_finder = ModelFinder(
-        background=background, models=models, consent=consent, with_grants=settings.with_grants
+        background=background,
+        models=models,
+        consent=consent,
+        with_grants=settings.with_grants,
+        found=lambda: link and background.loop.call_soon_threadsafe(link.send_state),
     )
     results = ResultTransfer(
         live=live,
