@@ -105,6 +105,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
     sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
     tokenizer = find_tokenizer(prepared.endpoint, sends=False)
     tokens = str(counter.count("\n".join(sent), tokenizer))
+    aside = "," if tokens.endswith("estimated") else ""
     copied = [
         f"  {c.name}: {c.type_name}, {format_bytes(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
         for c in manifest.copied
@@ -120,7 +121,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
     skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
     return "\n".join(
         [
-            f"Dry run: nothing was sent or run. A run would send {tokens} to {request.model} at "
+            f"Dry run: nothing was sent or run. A run would send {tokens}{aside} to {request.model} at "
             f"{request.server} ({'REMOTE' if request.remote else 'on this machine'}):",
             *([f"  would ask first whether prompts may go to {asks}"] if asks else []),
             *(f"  {line}" for line in prepared.settings.cuts),

@@ -85,7 +85,7 @@ def test_what_the_cleaner_refuses_is_noted() -> None:
 
 def test_the_byte_budget_ends_the_outputs_and_says_so() -> None:
     guard = guarded(stream("x" * 600), stream("y" * 600), output_bytes=1000)
-    assert "1000 bytes" in guard.overflow
+    assert "1,000 bytes" in guard.overflow
     assert sum(len(output["text"]) for output in guard.finish() if output["output_type"] == "stream") == 600
 
 
