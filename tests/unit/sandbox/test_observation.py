@@ -290,6 +290,7 @@ def everything(shell: InteractiveShell, code: str) -> tuple[Any, ...]:
 
 
 FLAWS: dict[str, tuple[str, str]] = {
+    "trips = pd.DataFrame({'km': range(30)})\ntrips[:7]['km'].mean()": ("part_of_rows", "[:7]"),
     "pd.Series(['1.5 h', '30 min', '2 h', '45 min'], name='t').str.extract(r'([\\d.]+)')": ("cut_off", "t: h, min"),
     "pd.Series(['1.00-', '2.00', '3.00-'], name='t').str.replace('-', '')": ("cut_off", "t: -"),
     "pd.to_datetime(pd.Series([45292, 45293], name='day'), unit='D', origin='1900-01-01')": ("excel_days", "day"),
@@ -435,7 +436,9 @@ def test_what_is_right_has_no_such_fact(shell: InteractiveShell, observer: Obser
     assert SOUND[code] not in [fact.kind for one in report.operations for fact in one.facts]
 
 
-@pytest.mark.parametrize(("column", "count", "of"), [("paid", 3, 3), ("refund", 2, 4)])
+@pytest.mark.parametrize(
+    ("column", "count", "of"), [("paid", 3, 3), ("refund", 2, 4), ("twice", 2, 4), ("alone", 3, 3)]
+)
 def test_how_often_a_join_repeats_is_counted_for_the_side_of_the_column(
     shell: InteractiveShell, observer: Observer, column: str, count: int, of: int
 ) -> None:
@@ -444,7 +447,9 @@ def test_how_often_a_join_repeats_is_counted_for_the_side_of_the_column(
         "paid = pd.DataFrame({'order': [1, 1, 2], 'paid': [10.0, 20.0, 30.0]})\n"
         "back = pd.DataFrame({'order': [1, 1, 2, 2], 'refund': [1.0, 2.0, 3.0, 4.0]})"
     )
-    report = observed(shell, observer, f"paid.merge(back, on='order')['{column}'].sum()")
+    joined = "both = paid.merge(back, on='order')"
+    computed = "both['twice'] = both['refund'] * 2\nboth['alone'] = both['paid'] * 2"
+    report = observed(shell, observer, f"{joined}\n{computed}\nboth['{column}'].sum()")
     found = [fact for one in report.operations for fact in one.facts if fact.kind == "repeated"]
 
     assert [(fact.label, fact.count, fact.of) for fact in found] == [(column, count, of)]

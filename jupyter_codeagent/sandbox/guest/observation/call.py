@@ -52,6 +52,17 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """How a join repeats the values of a column."""
+
+    told_by: frozenset[str]
+    """Columns of the other table that tell the repetitions apart: a figure for each value of those counts what was
+    repeated once."""
+    rows: tuple[int, int]
+    """Rows that the join has more than this side matched, and rows of this side before."""
+
+
+@dataclass(frozen=True)
 class Origin:
     """What is known of how a frame, a column or a grouping was made."""
 
@@ -63,15 +74,12 @@ class Origin:
     """Rows that either took, and of how many."""
     sorted_by: tuple[str, ...] = ()
     """Labels by which the rows are sorted; of a Series, one empty label."""
-    repeated: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Columns whose values a join repeats, each with the columns of the other table that tell the repetitions
-    apart: a figure for each value of those counts what was repeated once."""
+    repeated: Mapping[str, Repeats] = field(default_factory=dict)
+    """Columns whose values a join repeats."""
     repeats_both: bool = False
     """Whether rows of both tables are repeated."""
     repeats: tuple[int, int] = (0, 0)
     """Rows that the join has more, and rows before."""
-    repeats_of: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """The same for the columns of the right table, whose rows it repeats another number of times."""
     unmatched: int = 0
     """Labels that only one of the operands had which it was computed of."""
     unjoined: frozenset[str] = frozenset()
@@ -91,13 +99,12 @@ class Origin:
 
     def repeated_among(self, columns: Iterable[str], keys: Collection[str]) -> list[str]:
         """Return which of the columns a figure for each of the keys counts several times."""
-        return [
-            label for label in columns if label in self.repeated and not self.repeated[label].intersection(keys)
-        ]
+        known = ((label, self.repeated.get(label)) for label in columns)
+        return [label for label, one in known if one is not None and not one.told_by.intersection(keys)]
 
     def repeats_rows(self, keys: Collection[str]) -> bool:
         """Check whether counting rows for each of the keys counts some several times."""
-        return bool(self.repeated) and not any(by.intersection(keys) for by in self.repeated.values())
+        return bool(self.repeated) and not any(one.told_by.intersection(keys) for one in self.repeated.values())
 
 
 @dataclass
@@ -217,10 +224,10 @@ def add_repeats(
     """Add columns that a join has repeated, or rows that are counted more than once."""
     repeated = origin.repeated_among(used, keys)
     if repeated or (counts_rows and origin.repeats_rows(keys)):
-        more, before = origin.repeats_of.get(repeated[0], origin.repeats) if repeated else origin.repeats
-        one.add("repeated", more, before, ", ".join(repeated))
+        rows = origin.repeated[repeated[0]].rows if repeated else origin.repeats
+        one.add("repeated", *rows, ", ".join(repeated))
     elif origin.repeats_both and (each := [label for label in used if label in origin.repeated]):
-        one.add("repeated_each", origin.repeats[0], origin.repeats[1], ", ".join(each))
+        one.add("repeated_each", *origin.repeated[each[0]].rows, ", ".join(each))
 
 
 def add_part(one: Operation, origin: Origin) -> None:

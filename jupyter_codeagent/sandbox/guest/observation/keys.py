@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .call import Call, Operation
+from .call import Call, Operation, Repeats
 from .values import cut_offs, plain
 
 MAX_UNIQUE = 5000
@@ -69,14 +69,14 @@ def count_repeats(
     pairs = len(call.result)
     pairs -= left_rows - matched if how in ("left", "outer", "full") else 0
     pairs -= right_rows - used if how in ("right", "outer", "full") else 0
-    repeated: dict[str, frozenset[str]] = {}
+    more, more_of_right = (pairs - matched, left_rows), (pairs - used, right_rows)
+    repeated: dict[str, Repeats] = {}
     if matches.right_repeats:
-        one.add("multiplied" if matches.left_repeats else "one_to_many", pairs - matched, left_rows)
-        repeated = dict.fromkeys(map(str, columns[0]), telling[1])
-    of_right: dict[str, tuple[int, int]] = {}
+        one.add("multiplied" if matches.left_repeats else "one_to_many", *more)
+        repeated = dict.fromkeys(map(str, columns[0]), Repeats(telling[1], more))
     if matches.right_repeats and matches.left_repeats:
-        of_right = dict.fromkeys(_only_in(columns[1], columns[0]), (pairs - used, right_rows))
-        repeated |= dict.fromkeys(map(str, columns[1]), telling[0])
+        for label in map(str, columns[1]):
+            repeated[label] = Repeats(telling[0], more if label in repeated else more_of_right)
     if not repeated and matches.left_repeats:
         once = _only_in(columns[1], columns[0])
         call.origin = replace(call.origin, summed_once=once, repeats=(matched - used, right_rows))
@@ -84,8 +84,7 @@ def count_repeats(
         call.origin = replace(
             call.origin,
             repeated={**call.origin.repeated, **repeated},
-            repeats=(pairs - matched, left_rows),
-            repeats_of={**call.origin.repeats_of, **of_right},
+            repeats=more,
             repeats_both=matches.left_repeats,
         )
 

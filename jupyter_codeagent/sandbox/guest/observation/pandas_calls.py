@@ -170,8 +170,8 @@ def _stored(call: Call, origin_of: Any) -> Operation | None:
     columns = dict.fromkeys(stored, value if whole else None)
     call.origin = comparisons.with_columns(call.origin, columns, origin_of)
     if _is_repeated(value, origin := origin_of(value)):
-        by = origin.repeated[label_of(value)]
-        call.origin = replace(call.origin, repeated={**call.origin.repeated, **dict.fromkeys(stored, by)})
+        repeats = origin.repeated[label_of(value)]
+        call.origin = replace(call.origin, repeated={**call.origin.repeated, **dict.fromkeys(stored, repeats)})
     if isinstance(value, pd.Series) and label_of(value) in (origin := origin_of(value)).ratios:
         call.origin = replace(call.origin, ratios=call.origin.ratios | stored)
     return pandas_values.stored(call)

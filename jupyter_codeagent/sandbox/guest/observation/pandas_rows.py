@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .call import Call, Operation
+from .call import Call, Operation, Repeats
 from .comparisons import add_comparison, keep_compared
 from .hooks import SUBSCRIPT
 from .keys import MAX_UNIQUE, add_variants, near_misses
@@ -58,7 +58,7 @@ def _clear_repeats(call: Call, result: Any) -> None:
     if labels and isinstance(result, pd.DataFrame) and call.budget.allows(len(result) * len(labels), PLAIN_NS * 20):
         by_side: dict[frozenset[str], list[Any]] = {}
         for label in labels:
-            by_side.setdefault(call.origin.repeated[str(label)], []).append(label)
+            by_side.setdefault(call.origin.repeated[str(label)].told_by, []).append(label)
         if any(len(side) > 1 and not result.duplicated(side).any() for side in by_side.values()):
             call.origin = replace(call.origin, repeated={})
 
@@ -204,8 +204,10 @@ def _explode(call: Call, _: Any) -> Operation | None:
     frame, result, label = call.receiver, call.result, call.get("column", 0)
     one = call.operation("reshape", frame, result)
     if isinstance(frame, pd.DataFrame) and isinstance(label, str) and len(result) > len(frame):
-        others = dict.fromkeys((str(name) for name in frame.columns if name != label), frozenset({label}))
-        call.origin = replace(call.origin, repeated=others, repeats=(len(result) - len(frame), len(frame)))
+        more = (len(result) - len(frame), len(frame))
+        repeats = Repeats(frozenset({label}), more)
+        others = dict.fromkeys((str(name) for name in frame.columns if name != label), repeats)
+        call.origin = replace(call.origin, repeated=others, repeats=more)
     return one
 
 

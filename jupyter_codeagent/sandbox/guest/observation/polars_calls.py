@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import polars_aggregates, polars_joins, polars_order
-from .call import Call, Operation, Origin, with_facts
+from .call import Call, Operation, Origin, Repeats, with_facts
 from .keys import near_misses
 from .polars_columns import add_numbers_as_text, value_counts
 from .table_checks import CELL_NS
@@ -222,7 +222,7 @@ def _converted_into(call: Call) -> list[tuple[str, str]]:
     return [(name, roots[0]) for name, roots in polars_aggregates.roots_by_output(call) if len(roots) == 1]
 
 
-def _repeated_outputs(call: Call) -> dict[str, frozenset[str]]:
+def _repeated_outputs(call: Call) -> dict[str, Repeats]:
     """Return the computed columns that are made of repeated ones."""
     repeated = call.origin.repeated
     return {
