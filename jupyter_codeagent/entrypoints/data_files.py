@@ -121,9 +121,8 @@ def text_form(file: Path, separators: Sequence[str]) -> TextForm:
     encoding = _encoding(file)
     tables = [(one, _first_rows(file, one, encoding)) for one in separators]
     separator, (names, *rows) = max(tables, key=lambda table: len(table[1][0]) if _is_table(table[1]) else 0)
-    if not _is_table(
-        [names, *rows]
-    ):  # pandas takes the first of too many values for an index, which moves the names
+    if not _is_table([names, *rows]):
+        # pandas would take the first of too many values for an index, which moves the names.
         return TextForm(separator=separators[0], encoding=encoding)
     columns = [(name, values) for name, values in zip(names, zip(*rows, strict=True), strict=False) if name]
     return TextForm(

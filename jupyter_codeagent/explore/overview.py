@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 
 from jupyter_codeagent.explore.figures import are_duplicates, percent, whole
 from jupyter_codeagent.explore.names import listed, name_in_words
@@ -10,7 +10,7 @@ from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, liter
 from jupyter_codeagent.explore.ranking import follows
 from jupyter_codeagent.explore.wide_columns import WideColumns, are_of_one_variable, wide_columns
 from jupyter_codeagent.explore.words import words
-from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
+from jupyter_codeagent.types.exploration import Exploration, Finding, Library, TableOverview
 from jupyter_codeagent.types.sizes import counted
 
 MOST_NAMED = 4
@@ -24,16 +24,17 @@ def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
     if one is None:
         return ()
     findings = [finding for finding in exploration.findings if finding.table == table]
+    wide = wide_columns([column.name for column in one.columns])
     said = [
         _size(one),
         _key(one),
         _dates(one),
-        *_wide(one),
+        *_wide(wide, one.library),
         *_types(findings),
         *_absence(one),
         *_infinite(one),
         *_tails(findings),
-        *_alike(findings, wide_columns([column.name for column in one.columns])),
+        *_alike(findings, wide),
     ]
     if one.repeated_rows:
         said.append(f"{counted(one.repeated_rows, 'row')} {are_duplicates(one.repeated_rows)} of an earlier row.")
@@ -102,16 +103,16 @@ def _tails(findings: list[Finding]) -> list[str]:
     return [words(one).line for one in findings if one.kind == "skew"][:MOST_NAMED]
 
 
-def _wide(one: TableOverview) -> list[str]:
-    method = "unpivot" if one.library == "polars" else "melt"
+def _wide(wide: Sequence[WideColumns], library: Library) -> list[str]:
+    method = "unpivot" if library == "polars" else "melt"
     return [
-        f"{len(wide.names)} columns are {wide.noun}, {name_in_words(wide.names[0])} to "
-        f"{name_in_words(wide.names[-1])}: `{method}` turns them into rows that can be explored."
-        for wide in wide_columns([column.name for column in one.columns])
+        f"{len(one.names)} columns are {one.noun}, {name_in_words(one.names[0])} to "
+        f"{name_in_words(one.names[-1])}: `{method}` turns them into rows that can be explored."
+        for one in wide
     ]
 
 
-def _alike(findings: list[Finding], wide: Iterable[WideColumns]) -> list[str]:
+def _alike(findings: list[Finding], wide: Sequence[WideColumns]) -> list[str]:
     """Say which numbers follow each other, a sentence for each number that others follow."""
     pairs = [one.columns for one in findings if follows(one) and not are_of_one_variable(one.columns, wide)]
     links: dict[str, list[str]] = {}

@@ -17,6 +17,7 @@ from jupyter_codeagent.agent.source import (
 )
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import label_text
+from jupyter_codeagent.variables.relations import Relation
 
 
 def respell_columns(program: Program) -> Fix | None:
@@ -117,10 +118,7 @@ def join_lookup_table(program: Program) -> Fix | None:
         for join in program.joins
         if len(join.columns) == 1
         and label_text(join.columns[0]) in tables[frame].columns
-        and (
-            lookup := _lookup_of(join.key_table, {*labels, label_text(join.key_columns[0])}, tables, program.copied)
-        )
-        is not None
+        and (lookup := _lookup_of(join, labels, tables, program.copied)) is not None
         and lookup.name != frame
         and not {*labels} & {*tables[frame].columns}
     ]
@@ -142,14 +140,14 @@ def join_lookup_table(program: Program) -> Fix | None:
 
 
 def _lookup_of(
-    table: str, labels: Collection[str], tables: Mapping[str, NamespaceEntry], copied: Collection[str]
+    join: Relation, labels: Collection[str], tables: Mapping[str, NamespaceEntry], copied: Collection[str]
 ) -> NamespaceEntry | None:
-    """Return the user's table with these columns, else the latest that a program made in its place (`customers_2`).
+    """Return the user's table with the key and these columns, else the latest made in its place (`customers_2`).
 
     What an earlier program made may not be in the user's kernel, where the accepted code would need it.
     """
-    named = [entry for name, entry in tables.items() if re.fullmatch(rf"{re.escape(table)}(?:_\d+)?", name)]
-    having = [entry for entry in named if {*labels} <= {*entry.columns}]
+    form, wanted = re.compile(rf"{re.escape(join.key_table)}(?:_\d+)?"), {*labels, label_text(join.key_columns[0])}
+    having = [one for name, one in tables.items() if form.fullmatch(name) and wanted <= {*one.columns}]
     return next((entry for entry in having if entry.name in copied), having[-1] if having else None)
 
 

@@ -134,7 +134,7 @@ def _computed(statement: ast.stmt) -> str:
 
 
 def _prints(statement: ast.Expr) -> bool:
-    """Check whether the statement prints, so that a result can still follow."""
+    """Check whether the statement displays something itself, so that a result can still follow."""
     return isinstance(statement.value, ast.Call) and called_name(statement.value)[1] in DISPLAYING
 
 

@@ -93,7 +93,7 @@ def _single(shown: ast.expr, entries: Mapping[str, NamespaceEntry]) -> list[str]
 
 
 def _decimals(prompt: str) -> int | None:
-    """Return how many results the prompt asks for."""
+    """Return how many decimals the prompt asks for; None if it names no number of them."""
     if (found := _DECIMALS.search(prompt)) is None:
         return None
     count = found["count"].lower()

@@ -96,7 +96,7 @@ def _is_of(value: ast.expr, kind: ast.expr | None) -> bool:
 
 
 def _declared(node: ast.stmt, functions: Collection[str]) -> str:
-    """Return the function that it wraps; empty if none."""
+    """Return which function of the user's the statement defines or imports; empty if it is none."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return node.name if node.name in functions else ""
     if isinstance(node, ast.Import | ast.ImportFrom):

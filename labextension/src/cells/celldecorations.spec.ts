@@ -252,6 +252,12 @@ it('a prompt is prose, and code again when it is not a prompt any more', async (
   await vi.waitFor(() => expect(look()).toEqual([false, 'text/x-ipython', true]));
 });
 
+it('what the agent says below its cells is laid out as prose, and what other cells print is not', async () => {
+  const cells = show(notebookOf('%%agent\nWhy?', '%agent explore flights', 'print(1)'));
+  await refreshed();
+  expect(cells.map(cell => cell.hasClass('jp-CodeAgent-answers'))).toEqual([true, true, false]);
+});
+
 it('a prompt stays prose when the notebook learns of the kernel’s language or the settings change', async () => {
   const [prompt] = show(notebookOf('%%agent\nWhat is the sum?')) as CodeCell[];
   await refreshed();

@@ -10,7 +10,7 @@ import { attempt } from '../common/attempt';
 import type { IBlock } from '../notebook/blocks';
 import { cellState } from '../notebook/cellstates';
 import type { ISharedCell } from '../notebook/sharednotebook';
-import { isCellId } from '../prompts/magicline';
+import { isCellId, isForAgent } from '../prompts/magicline';
 import type { IBarButton } from './buttonbar';
 import { ButtonBar } from './buttonbar';
 import type { CellActions } from './cellactions';
@@ -18,7 +18,6 @@ import type { RefineBox } from './refinebox';
 
 export const FAILED_CLASS = 'jp-CodeAgent-failed';
 export const RESULT_CLASS = 'jp-CodeAgent-result';
-const AGENT = /^\s*%%?agent\b/;
 
 export type CellKind = 'failed' | 'result' | '';
 
@@ -34,7 +33,7 @@ export function kindOf(
   }
   const shared = cell.model.sharedModel as unknown as ISharedCell;
   if (cell instanceof CodeCell && cellState(shared) !== 'pending' && hasError(cell)) {
-    return AGENT.test(shared.getSource()) || !isCellId(shared.id) ? '' : 'failed';
+    return isForAgent(shared.getSource()) || !isCellId(shared.id) ? '' : 'failed';
   }
   const isLast = block && block.cellIds[block.cellIds.length - 1] === shared.id;
   return isLast && canGoOn(block.runId) ? 'result' : '';

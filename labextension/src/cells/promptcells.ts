@@ -5,10 +5,9 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { attempt } from '../common/attempt';
-import { isAgentCell } from '../prompts/magicline';
+import { isAgentCell, isForAgent } from '../prompts/magicline';
 
 const AGENT_CLASS = 'jp-CodeAgent-answers';
-const AGENT = /^\s*%%?agent\b/;
 const PROMPT_CLASS = 'jp-CodeAgent-prompt';
 const PROSE = 'text/plain';
 const CLOSING = 'autoClosingBrackets';
@@ -29,7 +28,7 @@ export class PromptCells {
     }
     const source = cell.model.sharedModel.getSource();
     const prompt = isAgentCell(source);
-    cell.toggleClass(AGENT_CLASS, AGENT.test(source));
+    cell.toggleClass(AGENT_CLASS, isForAgent(source));
     if (prompt !== cell.hasClass(PROMPT_CLASS)) {
       cell.toggleClass(PROMPT_CLASS, prompt);
       cell.model.mimeType = prompt ? PROSE : this._options.panel.content.codeMimetype;

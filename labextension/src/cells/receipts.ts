@@ -15,13 +15,13 @@ import { outputsOf, receiptOutput, setOutputs } from '../notebook/outputs';
 import { isWritable, sharedNotebook } from '../notebook/panels';
 import { META } from '../notebook/provenance';
 import type { ISharedCell } from '../notebook/sharednotebook';
+import { isForAgent } from '../prompts/magicline';
 import type { IRun } from '../protocol/run';
 import { isRunning } from '../protocol/run';
 
 /** What the kernel itself updates comes a moment after the run's end. */
 const LOOK_MS = 1000;
 const NOT_THERE = 404;
-const AGENT = /^\s*%%?agent\b/;
 
 /** Until when an output holds. */
 interface IUntil {
@@ -65,7 +65,7 @@ export class Receipts {
 
   private async _look(panel: NotebookPanel): Promise<void> {
     const cells = (!panel.isDisposed && isWritable(panel) && sharedNotebook(panel)?.cells) || [];
-    for (const cell of cells.filter(one => AGENT.test(one.getSource()))) {
+    for (const cell of cells.filter(one => isForAgent(one.getSource()))) {
       const held = untilOf(cell);
       const run = held && (await this._runOf(panel, held.run_id));
       if (!run || run.request.cell_id !== cell.id || !hasCome(held.until, run)) {

@@ -10,6 +10,11 @@ export function isAgentCell(source: string): boolean {
   return /^%%agent\b/.test(source);
 }
 
+/** Whether a cell with this source asks the agent, or tells it to do something (`%agent explore`). */
+export function isForAgent(source: string): boolean {
+  return /^\s*%%?agent\b/.test(source);
+}
+
 /** What Python takes for the end of a line, and all else that cannot be seen. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 

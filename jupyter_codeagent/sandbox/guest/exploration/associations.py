@@ -113,7 +113,7 @@ def _hide_numberings(table: Table) -> None:
         texts = [one for one in table.used if one.kind == "text"]
         as_many = [one.name for one in texts if OWN_NUMBER * one.distinct <= column.distinct <= one.distinct]
         if any(_numbers_names(table, column.name, name) for name in as_many):
-            table.hidden.add(column.name)
+            table.hide(column.name)
 
 
 def _numbers_names(table: Table, number: str, name: str) -> bool:
@@ -138,7 +138,7 @@ def _add_same(
     if factor is not None and abs(factor) < SMALL_FACTOR:
         names, factor = (second, first), 1 / factor
     search.add("same", names, share, 0.0, n=rows, share=share, factor=factor)
-    table.hidden.add(second)
+    table.hide(second)
 
 
 def find_correlations(table: Table, search: Search) -> None:
@@ -314,8 +314,7 @@ def _add_association(
     rows = counts.sum()
     fixed = counts.max(axis=1).sum() / rows, counts.max(axis=0).sum() / rows
     if min(fixed) > 0.99 and crossing.effect > 0.98:
-        table.hidden.add(names[1])
-        table.__dict__.pop("groups", None)
+        table.hide(names[1])
     common = max(counts.sum(axis=0).max(), counts.sum(axis=1).max()) / rows
     if max(fixed) > 0.995 and common < 0.99:
         return  # each level of one has one level of the other: a function

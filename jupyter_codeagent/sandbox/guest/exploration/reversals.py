@@ -355,14 +355,14 @@ def _by_level(within: Any, there: Any, group: Any, levels: int) -> list[tuple[An
     return found
 
 
-def _differ(correlations: list[tuple[float, float]]) -> Spread:
+def _differ(of_strata: list[tuple[float, float]]) -> Spread:
     """Compare the rank correlations (r, rows) of strata by Fisher's transformation."""
-    usable = [place for place, (_, rows) in enumerate(correlations) if rows >= MIN_STRATUM]
+    usable = [place for place, (_, rows) in enumerate(of_strata) if rows >= MIN_STRATUM]
     if len(usable) < 2:
         return Spread(0, 0, 0.0, 1.0)
-    r = np.array([correlations[place][0] for place in usable])
+    r = np.array([of_strata[place][0] for place in usable])
     # Rank correlations vary a little more than those of numbers (Fieller, Hartley and Pearson 1957).
-    weights = np.array([(correlations[place][1] - 3) / RANK_VARIANCE for place in usable])
+    weights = np.array([(of_strata[place][1] - 3) / RANK_VARIANCE for place in usable])
     z = np.arctanh(np.clip(r, -0.999, 0.999))
     mean = float(weights @ z / weights.sum())
     heterogeneity = float(weights @ (z - mean) ** 2)

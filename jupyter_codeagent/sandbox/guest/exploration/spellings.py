@@ -74,8 +74,7 @@ def _find_spellings_of(table: Table, name: str, search: Search) -> None:
         )
         if max(counts[place] for place, _ in others) >= MIN_COMPARED:
             # Else *Crema* would be compared with *CREMA*: a difference that is gone once the spellings are merged.
-            table.hidden.add(name)
-            table.__dict__.pop("groups", None)
+            table.hide(name)
 
 
 def _folded(text: str) -> str:

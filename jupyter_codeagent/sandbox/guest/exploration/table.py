@@ -173,6 +173,11 @@ class Table:
         """Return the screened rows of some values."""
         return values if self.screen is None else values[self.screen]
 
+    def hide(self, name: str) -> None:
+        """Leave a column out of all that is looked for from now on."""
+        self.hidden.add(name)
+        self.__dict__.pop("groups", None)
+
     def forget(self) -> None:
         """Give back the memory of what was read."""
         self._kept.clear()
