@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -205,3 +208,20 @@ def test_doctor_says_of_each_part_whether_it_works(tmp_path: Path, model_server:
 @pytest.mark.rare("unit/entrypoints/test_cli_models.py lists models")
 def test_models_lists_what_was_found(tmp_path: Path, model_server: ModelServer) -> None:
     assert "scripted" in codeagent(tmp_path, model_server, "models").stdout
+
+
+def test_a_reader_that_stops_early_gets_no_traceback(tmp_path: Path) -> None:
+    """As of ``jupyter codeagent models | head -1``."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody_reads:
+        done = subprocess.run(
+            [sys.executable, "-m", "jupyter_codeagent.entrypoints.cli", "models"],
+            env={**os.environ, "JUPYTER_DATA_DIR": str(tmp_path)},
+            stdout=nobody_reads,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "")

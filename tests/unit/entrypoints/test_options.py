@@ -43,6 +43,7 @@ def test_every_option_is_understood() -> None:
         ("--privacy everything", "'everything'"),
         ("--max-steps 0", "'0'"),
         ("--max-steps many", "'many'"),
+        ("--max-steps ²", "'²'"),
         ("--timeout -3", "--timeout"),
         ("--timeout nan", "'nan'"),
         ("--vars 'a b'", "'a b'"),
