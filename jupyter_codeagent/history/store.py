@@ -15,6 +15,7 @@ from typing import Any, Literal
 from jupyter_codeagent.history.database import Database
 from jupyter_codeagent.history.search import Overview, RunFilter, build_overview, find_excerpt
 from jupyter_codeagent.history.writers import WriterLock, dead_writers
+from jupyter_codeagent.notebook.cells import without_surrogates
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError
 from jupyter_codeagent.types.run import AgentRun, CellState, Placed, RunStatus
 from jupyter_codeagent.types.run_json import run_from_json, run_to_json
@@ -178,7 +179,7 @@ class HistoryStore:
             _require(connection, run_id)
             connection.execute(
                 "INSERT INTO decisions (run_id, at, what, by, code) VALUES (?, ?, 'applied', ?, ?)",
-                (run_id, time.time(), decided_by, _writable(code)),
+                (run_id, time.time(), decided_by, without_surrogates(code)),
             )
 
     def delete(self, run_id: str) -> None:
@@ -197,7 +198,7 @@ class HistoryStore:
 
     def delete_notebook(self, *paths: str) -> int:
         """Delete all ended runs of a notebook, by any of its paths, and return their number."""
-        given = json.dumps([_writable(path) for path in paths])
+        given = json.dumps([without_surrogates(path) for path in paths])
         return self._delete("notebook IN (SELECT value FROM json_each(:paths))", {"paths": given})
 
     def forget(self) -> int:
@@ -272,8 +273,8 @@ class HistoryStore:
     def _values(self, connection: sqlite3.Connection, wanted: RunFilter) -> dict[str, Any]:
         return _storable_values(
             {
-                "words": json.dumps([_writable(word) for word in wanted.words]),
-                "notebooks": json.dumps([_writable(path) for path in wanted.notebooks]),
+                "words": json.dumps([without_surrogates(word) for word in wanted.words]),
+                "notebooks": json.dumps([without_surrogates(path) for path in wanted.notebooks]),
                 "model": wanted.model,
                 "status": wanted.status,
                 "outcome": wanted.outcome,
@@ -320,7 +321,10 @@ class HistoryStore:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM ({_VIEW}) WHERE id IN (SELECT value FROM json_each(:ids))",  # noqa: S608
-                {"ids": json.dumps([_writable(run_id) for run_id in run_ids]), "dead": self._dead(connection)},
+                {
+                    "ids": json.dumps([without_surrogates(run_id) for run_id in run_ids]),
+                    "dead": self._dead(connection),
+                },
             ).fetchall()
         return tuple(_run_row(row) for row in rows)
 
@@ -336,8 +340,8 @@ class HistoryStore:
                 "AND (notebook IN (SELECT value FROM json_each(:notebooks)) "
                 "OR cell_id IN (SELECT value FROM json_each(:cell_ids))) ORDER BY n DESC LIMIT :limit",
                 {
-                    "notebooks": json.dumps([_writable(path) for path in notebooks]),
-                    "cell_ids": json.dumps([_writable(cell_id) for cell_id in cell_ids]),
+                    "notebooks": json.dumps([without_surrogates(path) for path in notebooks]),
+                    "cell_ids": json.dumps([without_surrogates(cell_id) for cell_id in cell_ids]),
                     "dead": self._dead(connection),
                     "limit": MAX_UNDECIDED,
                 },
@@ -407,7 +411,7 @@ def _searched_text(run: AgentRun) -> str:
     """Return the text for the search: prompt, answer and all code, failed attempts included."""
     parts = [run.request.prompt, run.answer, run.code, *(step.code for step in run.steps)]
     text = "\n".join(dict.fromkeys(part for part in parts if part))
-    return _writable(text[:MAX_SEARCHED_CHARS].casefold())
+    return without_surrogates(text[:MAX_SEARCHED_CHARS].casefold())
 
 
 def _searched_parts(record: str) -> tuple[Any, ...]:
@@ -434,22 +438,17 @@ def _storable_values(values: dict[str, Any]) -> dict[str, Any]:
 def _storable(value: Any) -> Any:
     """Return a value that SQLite can store: no text or number, however invented, may prevent a row."""
     if isinstance(value, str):
-        return _writable(value)
+        return without_surrogates(value)
     if isinstance(value, int):
         return min(max(value, -MAX_INTEGER), MAX_INTEGER)
     return 0 if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _writable(text: str) -> str:
-    """Return the text without lone surrogates, which SQLite cannot store; the record has them as JSON escapes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _cell_states(connection: sqlite3.Connection, run_ids: Sequence[str]) -> dict[str, CellState]:
     # `dead` affects the status only.
     rows = connection.execute(
         f"SELECT id, cell_state FROM ({_VIEW}) WHERE id IN (SELECT value FROM json_each(:ids))",  # noqa: S608 - ours
-        {"ids": json.dumps([_writable(run_id) for run_id in run_ids]), "dead": "[]"},
+        {"ids": json.dumps([without_surrogates(run_id) for run_id in run_ids]), "dead": "[]"},
     ).fetchall()
     return dict(rows)
 

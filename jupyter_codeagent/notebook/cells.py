@@ -108,7 +108,7 @@ def sha256_of(text: str) -> str:
 
 
 def without_surrogates(text: str) -> str:
-    """Return the text without lone surrogates, which no notebook file can contain."""
+    """Return the text without lone surrogates, which neither a file nor SQLite can contain."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

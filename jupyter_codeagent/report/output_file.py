@@ -7,7 +7,7 @@ import re
 import uuid
 from pathlib import Path
 
-from jupyter_codeagent.notebook.cells import sha256_of
+from jupyter_codeagent.notebook.cells import sha256_of, without_surrogates
 from jupyter_codeagent.types.errors import UsageError
 
 SUFFIXES = (".html", ".md", ".qmd")
@@ -42,7 +42,7 @@ def check_output(output: Path, *, overwrite: bool) -> None:
 
 def with_digest(text: str) -> str:
     """Return the text with the digest of itself in its mark, by which a change is found."""
-    text = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair cannot be written
+    text = without_surrogates(text)
     return text.replace(MARK, f"{GENERATOR} {sha256_of(text)}", 1)
 
 
