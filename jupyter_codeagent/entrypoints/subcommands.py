@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from jupyter_codeagent.entrypoints import doctor
@@ -152,7 +152,14 @@ class Subcommands:
             else:
                 self._session.sharing.share(name, how)
         self._session.variables_view.switched()
-        show_text(self._shared_text())
+        show_text("\n".join([self._shared_text(), *(self._also_in(targets) if how == "hidden" else ())]))
+
+    def _also_in(self, targets: Sequence[tuple[str, frozenset[str]]]) -> Iterator[str]:
+        """Yield a line for each other variable that has a column named like one that was hidden."""
+        labels = frozenset(label for _, of_one in targets for label in of_one)
+        for name, same in self._session.sharing.visible().with_columns(labels).items():
+            columns = ",".join(map(repr, same))
+            yield f"{name} has {columns}, too: `%agent hide {name}[{columns}]` hides it there."
 
     def _shared_text(self) -> str:
         hiding = self._session.sharing

@@ -54,6 +54,14 @@ class LiveVariables:
         value = self.values[name]
         return _checked(partial(self.hidden.refusal, value), value)
 
+    def with_columns(self, labels: Collection[str]) -> dict[str, list[str]]:
+        """Return the variables that have columns with such labels, and these labels."""
+        found = {
+            name: [column.label for column in islice(_columns(value), MAX_LISTED_COLUMNS) if column.label in labels]
+            for name, value in self.values.items()
+        }
+        return {name: same for name, same in found.items() if same}
+
 
 class UserNamespace:
     """The user's variables, read and bound on the main thread only, unless a method says otherwise."""

@@ -23,9 +23,12 @@ COLUMNS = code("print(sorted(df.columns), df['n'].sum())")
 def test_a_hidden_column_is_neither_told_nor_copied_under_any_name_of_its_frame(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
-    kernel.run(FRAME)
+    kernel.run(f"{FRAME}\nmade = df[['city', 'tailnum']].copy()")
     hidden = kernel.run("%agent hide df[tailnum,'dep delay']")
     assert "df['dep delay', 'tailnum']: hidden" in hidden.text
+    assert "made has 'tailnum', too: `%agent hide made['tailnum']` hides it there." in hidden.text
+    assert "other has" not in hidden.text
+    assert "has" not in kernel.run("%agent hide made['tailnum']").text
     model_server.script(COLUMNS, "x", code("print(sorted(other.columns))"), "x")
     assert "['city', 'n'] 7" in kernel.ask("what columns are there?", "--vars df --privacy samples").text
     assert "['city', 'n']" in kernel.ask("and in the other?", "--vars other --privacy samples").text
