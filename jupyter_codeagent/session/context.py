@@ -18,7 +18,7 @@ from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import order
 from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
-from jupyter_codeagent.variables.recent import recent_names
+from jupyter_codeagent.variables.recent import names_bound_by, recent_names
 from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
 from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
@@ -35,17 +35,25 @@ class LiveContext:
         models: ModelResolver,
         find_model: Callable[[Settings], ModelEndpoint],
         earlier: Callable[[], Collection[str]],
+        templates: Callable[[], Collection[str]],
     ) -> None:
+        """`templates` returns the programs of this kernel that no model has written."""
         self._live = live
         self._sharing = sharing
         self._models = models
         self._find_model = find_model
         self._earlier = earlier
+        self._templates = templates
         self.counter = TokenCounter()
 
     def recent(self) -> tuple[str, ...]:
         """Return the names that the last cells used, the latest first."""
         return tuple(recent_names(self._live.recent_cells()))
+
+    def clues(self, relations: Sequence[Relation], earlier: Collection[str]) -> SelectionClues:
+        """Return what shows which variables a question is about, beside databases."""
+        made = names_bound_by(self._templates(), self._live.cells())
+        return SelectionClues(recent=self.recent(), relations=relations, earlier=earlier, made=made)
 
     def relations(
         self,
@@ -134,7 +142,7 @@ class LiveContext:
         settings: Settings,
     ) -> frozenset[str]:
         """Return what a run would copy that names no variables."""
-        clues = SelectionClues(recent=self.recent(), relations=relations, earlier=self._earlier())
+        clues = self.clues(relations, self._earlier())
         names = relevant_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
         return frozenset(names) | {name for name, how in self._sharing.shared.items() if how == "shared"}
 

@@ -32,7 +32,6 @@ from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.relations import Relation
-from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import LiveVariables, UserNamespace
 
 NO_DATABASES_WITH_CANDIDATES = (
@@ -198,10 +197,8 @@ class VariableCopies:
             always=always,
             max_bytes=settings.max_transfer_bytes,
             ask=ask_for_files,
-            clues=SelectionClues(
-                recent=self.live_context.recent(),
-                relations=relations,
-                earlier=frozenset(copy.name for copy in before.copied),
+            clues=replace(
+                self.live_context.clues(relations, frozenset(copy.name for copy in before.copied)),
                 databases=self.tools.databases.still_there(asked, variables),
             ),
         )

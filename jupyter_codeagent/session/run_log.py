@@ -12,7 +12,7 @@ from jupyter_codeagent.history import HistoryStore, RunRow
 from jupyter_codeagent.session.turns import displayed_text, may_include, turn_of
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError, UsageError
 from jupyter_codeagent.types.messages import Usage
-from jupyter_codeagent.types.run import KEPT_STATES, AgentRun, CellState
+from jupyter_codeagent.types.run import KEPT_STATES, NO_MODEL, AgentRun, CellState
 from jupyter_codeagent.types.sandbox import StreamOutput
 from jupyter_codeagent.types.variables import Manifest
 
@@ -210,6 +210,10 @@ class RunLog:
         for run in self._runs.values():
             if not run.request.client:
                 self._forgotten.setdefault(run.id, "")
+
+    def programs_without_model(self) -> frozenset[str]:
+        """Return the programs of findings and next questions."""
+        return frozenset(run.code for run in self._runs.values() if run.request.model == NO_MODEL and run.code)
 
     def find(self, run_id: str) -> AgentRun:
         """Return the run whose id begins so; the last one of this kernel when empty.

@@ -94,6 +94,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         models=models,
         find_model=find_model,
         earlier=lambda: frozenset(copy.name for copy in run_log.data_before(None).copied),
+        templates=run_log.programs_without_model,
     )
 
     # What pages display and change.

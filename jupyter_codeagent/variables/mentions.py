@@ -102,6 +102,11 @@ def names_variable(words: frozenset[str], summary: VariableSummary) -> bool:
     return summary.name.lower() in words
 
 
+def names_as_code(prompt: str, name: str) -> bool:
+    """Check whether the prompt has this name in a form that no other word has: in backquotes, or with a ``_``."""
+    return f"`{name}`" in prompt or ("_" in name and name.lower() in words_of(prompt))
+
+
 def names_label(prompt: str, label: str) -> bool:
     """Check whether the prompt names a column with this label.
 

@@ -1,12 +1,13 @@
-"""Find the names that the last cells used; cells are parsed, never executed."""
+"""Find the names that cells used or bound; cells are parsed, never executed."""
 
 from __future__ import annotations
 
 import ast
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from jupyter_codeagent.notebook.effects.scopes import bound
 from jupyter_codeagent.types.syntax_trees import module_tree
 
 MAX_CELLS = 5
@@ -35,23 +36,40 @@ def recent_names(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def names_bound_by(programs: Collection[str], cells: Sequence[str]) -> frozenset[str]:
+    """Return the names whose last binding in these cells is in a cell that is one of the programs, unchanged."""
+    if not programs:
+        return frozenset()
+    codes = {program.strip() for program in programs}
+    last: dict[str, bool] = {}
+    for cell in cells:
+        tree = _tree(cell)
+        last.update(dict.fromkeys(bound(tree.body) if tree else (), cell.strip() in codes))
+    return frozenset(name for name, is_of_program in last.items() if is_of_program)
+
+
 def _names(cell: str) -> list[str]:
+    tree = _tree(cell)
+    return _in_order(tree) if tree is not None else []
+
+
+def _tree(cell: str) -> ast.Module | None:
+    """Return the syntax tree of a cell; None where it is not Python or too long."""
     source = cell.strip()
     first, _, body = source.partition("\n")
     if source.startswith("%%"):
         if first.split()[0] not in CODE_MAGICS:
-            return []
+            return None
         source = body
     if len(source) > MAX_CELL_CHARS:
-        return []
+        return None
     source = _ASSIGNED_MAGIC.sub(r"\1None", _MAGIC_LINE.sub("", source))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user has seen the warnings of this cell when it ran
-            tree = module_tree(source)
+            return module_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []  # not Python, or nested too deeply to parse
-    return _in_order(tree)
+        return None  # not Python, or nested too deeply to parse
 
 
 def _in_order(tree: ast.AST) -> list[str]:

@@ -6,7 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jupyter_codeagent.types.variables import VariableSummary
-from jupyter_codeagent.variables.mentions import names_variable, order, refers_to, shares_word, words_of
+from jupyter_codeagent.variables.mentions import (
+    names_as_code,
+    names_variable,
+    order,
+    refers_to,
+    shares_word,
+    words_of,
+)
 from jupyter_codeagent.variables.relations import Relation
 
 
@@ -20,6 +27,8 @@ class SelectionClues:
     """Which columns join which tables."""
     earlier: Collection[str] = ()
     """Variables that the previous question was about."""
+    made: Collection[str] = ()
+    """Variables that accepted findings and next questions have made, which nobody asked for by name."""
     databases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Databases that it asked -> the tables and columns that were named, none for all."""
 
@@ -37,10 +46,15 @@ def relevant_variables(
     previous question and the databases that it asked, or about all frames. Where not all fit, those that it means
     go first, then those that the last cells used. The limit does not apply to frames that the prompt names.
 
+    What accepted findings have made (`SelectionClues.made`) is left out unless the prompt names it as code, or the
+    previous question was about it: their names are words like ``rows``, which a question has anyway.
+
     Small values that are not frames (numbers, text, lists) are included when the prompt has their name or a word
     of it.
     """
     words = words_of(prompt)
+    unasked = {name for name in clues.made if name not in clues.earlier and not names_as_code(prompt, name)}
+    summaries = [s for s in summaries if s.name not in unasked]
     named = [s.name for s in summaries if s.copyable and names_variable(words, s)]
     others = [s.name for s in summaries if s.copyable and not s.frame_like and refers_to(prompt, s)]
     selected, total = [], 0

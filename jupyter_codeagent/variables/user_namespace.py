@@ -150,10 +150,14 @@ class UserNamespace:
         by_label = {label: name for name, hidden_labels in hidden_columns.items() for label in hidden_labels}
         return HiddenParts(names=names, labels=by_label, frames=frames), whole, labels
 
-    def recent_cells(self) -> list[str]:
-        """Return the sources of the last cells as typed, the oldest first; none for a shell without a history."""
+    def cells(self) -> list[str]:
+        """Return the sources of all cells as typed, the oldest first; none for a shell without a history."""
         history = getattr(self._shell, "history_manager", None)
-        return [str(source) for source in history.input_hist_raw[-RECENT_CELLS:]] if history is not None else []
+        return [str(source) for source in history.input_hist_raw] if history is not None else []
+
+    def recent_cells(self) -> list[str]:
+        """Return the last `RECENT_CELLS` of the `cells`."""
+        return self.cells()[-RECENT_CELLS:]
 
     def cells_run(self) -> int:
         """Return how many cells have run; 0 for a shell without a history."""

@@ -65,6 +65,25 @@ def test_each_finding_is_a_run_of_its_own_and_the_next_question_is_not_told_of_i
     assert "explore" not in json.dumps(model_server.requests)
 
 
+def test_what_accepted_findings_made_is_told_and_copied_only_if_a_question_names_it(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(SHOP)
+    before = kernel.run("print(*(name for name in globals() if name[0] != '_'))").text.split()
+    kernel.run("%agent explore shop")
+    for run_id in kernel.run_ids():
+        assert kernel.run(kernel.record(run_id)["code"]).error == ""
+    made = kernel.run("print(*(n for n, v in globals().items() if n[0] != '_' and isinstance(v, pd.DataFrame)))")
+    left = sorted({*made.text.split()} - {*before})
+    assert left
+    model_server.script("```python\nprint(sorted(k for k in globals() if k[0] != '_'))\n```", "x")
+    ran = kernel.ask("What stands out?").text
+    assert "'shop'" in ran
+    assert not [name for name in left if f"'{name}'" in ran or f"{name}:" in json.dumps(model_server.requests)]
+    model_server.script(f"```python\nprint(len({left[0]}))\n```", "x")
+    assert left[0] in kernel.ask(f"How long is `{left[0]}`?").text
+
+
 def test_what_cannot_be_explored_is_said_in_one_line(kernel: Kernel) -> None:
     kernel.run(SHOP + "city = 'Oslo'")
     for line, said in (

@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.mentions import names_label, order
-from jupyter_codeagent.variables.recent import recent_names
+from jupyter_codeagent.variables.recent import names_bound_by, recent_names
 from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
@@ -126,3 +126,13 @@ def test_where_not_all_frames_fit_those_of_the_last_cells_are_copied() -> None:
         "b",
         "c",
     )
+
+
+def test_a_name_is_of_the_program_that_bound_it_until_another_cell_binds_it() -> None:
+    program = "by_month = flights.groupby('month').size()\nby_month"
+    assert names_bound_by([program], ["flights = 1", f"{program}\n", "by_month.plot()"]) == {"by_month"}
+    assert names_bound_by([program], [program, "by_month = 3"]) == set()
+    assert names_bound_by([program], ["by_month = 3", program]) == {"by_month"}
+    assert names_bound_by([program], [program.replace("size", "sum")]) == set()
+    assert names_bound_by([program], ["%%agent\nby_month = 3", program, "%%bash\nby_month=3"]) == {"by_month"}
+    assert names_bound_by([], [program]) == set()

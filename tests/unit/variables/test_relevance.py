@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -26,12 +27,18 @@ TABLES: dict[str, Any] = {
 }
 
 
-def chosen(prompt: str, earlier: tuple[str, ...] = (), databases: tuple[str, ...] = (), **more: Any) -> set[str]:
+def chosen(
+    prompt: str,
+    earlier: tuple[str, ...] = (),
+    databases: tuple[str, ...] = (),
+    made: tuple[str, ...] = (),
+    **more: Any,
+) -> set[str]:
     variables = TABLES | more
     summaries = describe(variables, privacy="stats", mentioned=prompt)
     tables = {one.name: variables[one.name] for one in order(summaries, prompt) if one.columns}
     relations = find_relations(tables, read_values=True)
-    clues = SelectionClues(relations=relations, earlier=earlier, databases=dict.fromkeys(databases, ()))
+    clues = SelectionClues(relations=relations, earlier=earlier, databases=dict.fromkeys(databases, ()), made=made)
     return set(relevant_variables(summaries, prompt, max_bytes=1 << 20, clues=clues))
 
 
@@ -78,3 +85,11 @@ def test_a_value_that_is_no_table_comes_along_by_its_name_or_a_word_of_it_and_ex
     assert chosen("How many flights beyond the cutoff?") == {"flights", "airlines", "cutoff_km"}
     assert chosen("What stands out beyond cutoff_km?") == {"flights", "airlines", "penguins", "cutoff_km"}
     assert chosen("What stands out?", retries=3) == {"flights", "airlines", "penguins"}
+
+
+def test_what_an_accepted_finding_made_is_left_out_unless_it_is_named_as_code_or_was_asked_about_before() -> None:
+    left = partial(chosen, made=("by_month", "rows"), by_month=TABLES["flights"], rows=TABLES["flights"])
+    assert left("How many rows are there per month?") == {"flights", "airlines", "penguins"}
+    assert "by_month" in left("Plot by_month")
+    assert "rows" in left("Plot `rows`")
+    assert "by_month" in left("And the median?", earlier=("by_month",))
