@@ -1,19 +1,20 @@
 """Replay: Run All asks the model only where something changed; the other cells' code runs from the record.
 
-The sandbox needs the variables that the code makes, so it is executed; only the model is not asked.
+The sandbox needs the variables that the code makes, so it is executed; only the model is not asked. An answer that
+the user kept is also replayed on other data (a column was hidden, a table has grown) if it comes out the same.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.dependencies import Decide, RunWatcher
 from jupyter_codeagent.agent.ending import with_result
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.session.given_code import run_given_code
-from jupyter_codeagent.types.run import NO_MODEL, AgentRun
+from jupyter_codeagent.types.run import KEPT_STATES, NO_MODEL, AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
@@ -32,10 +33,34 @@ def is_same_question(known: AgentRun, run: AgentRun) -> bool:
     return (known.context, known.house_rules) == (run.context, run.house_rules)
 
 
+def is_kept_answer(known: AgentRun, run: AgentRun) -> bool:
+    """Check whether the user kept this answer to the same prompt, under the same settings; the data may differ.
+
+    Code that called functions is left out: if the answer is not used after all, the calls were made in vain.
+    """
+    before, now = known.request, run.request
+    if known.cell_state not in KEPT_STATES or known.manifest.tools or run.manifest.tools:
+        return False
+    if before.model == NO_MODEL:
+        return before.prompt == now.prompt
+    asked = (before.prompt, before.model, before.privacy, before.charts, known.house_rules)
+    return asked == (now.prompt, now.model, now.privacy, now.charts, run.house_rules)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedAnswer:
+    """The earlier run of a cell whose code is tried before a model is asked."""
+
+    run: AgentRun
+    must_be_same: bool
+    """Whether it counts only with the same output: it was made of other data."""
+
+
 async def replay(
-    run: AgentRun, known: AgentRun, *, decide: Decide, runner: CodeRunner, watcher: RunWatcher
+    run: AgentRun, recorded: RecordedAnswer, *, decide: Decide, runner: CodeRunner, watcher: RunWatcher
 ) -> AgentRun | None:
-    """Run the recorded code in the sandbox; return None if it fails now, so that the model is asked after all."""
+    """Run the recorded code in the sandbox; return None if it is no answer now: the model is asked after all."""
+    known = recorded.run
     step = await run_given_code(
         run,
         known.code,
@@ -47,6 +72,8 @@ async def replay(
     )
     result = step.result
     if result is None or result.status != "ok":
+        return None
+    if recorded.must_be_same and result.outputs != known.outputs:
         return None
     same = output_text(result) == output_text(ExecutionResult(status="ok", outputs=known.outputs))
     replayed = replace(

@@ -22,7 +22,7 @@ from jupyter_codeagent.session.preparation import PreparedRun
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.refinement import Refinements
-from jupyter_codeagent.session.replay import replay
+from jupyter_codeagent.session.replay import RecordedAnswer, replay
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.ask_model import ModelQuestions
 from jupyter_codeagent.tools.broker import ToolCallBroker, ToolRunner
@@ -61,9 +61,9 @@ class ResultFinder:
         sandbox: PersistentSandbox,
         recorder: RunRecorder,
         origin: CellOrigin,
-        known: AgentRun | None,
+        recorded: RecordedAnswer | None,
     ) -> AgentRun:
-        """Return the run with its result; `known` is the run whose code is tried first.
+        """Return the run with its result; the code of `recorded` is tried first.
 
         Raises
         ------
@@ -73,14 +73,15 @@ class ResultFinder:
         decide = self._decide(run, prepared.settings, origin)
         runner: CodeRunner = sandbox
         if run.manifest.tools:
-            broker = self._broker(run, prepared, decide, recorded_calls(known))
+            broker = self._broker(run, prepared, decide, recorded_calls(None if recorded is None else recorded.run))
             broker.on_calls, broker.on_call_start = recorder.called, recorder.call_starts
             self.current_run.broker = broker
             runner = ToolRunner(sandbox, broker)
-        if known is not None:
-            replayed = await self._replayed(run, known, decide, runner, recorder)
+        if recorded is not None:
+            replayed = await self._replayed(run, recorded, decide, runner, recorder)
             if replayed is not None:
                 return replayed
+            sandbox.undo_attempt()
         if prepared.given:
             return await self._given(run, prepared.given, decide, runner, recorder)
         dependencies = await self._dependencies(run, prepared, sandbox, recorder, decide, runner)
@@ -126,12 +127,12 @@ class ResultFinder:
         )
 
     async def _replayed(
-        self, run: AgentRun, known: AgentRun, decide: Decide, runner: CodeRunner, recorder: RunRecorder
+        self, run: AgentRun, recorded: RecordedAnswer, decide: Decide, runner: CodeRunner, recorder: RunRecorder
     ) -> AgentRun | None:
-        replayed = await replay(run, known, decide=decide, runner=runner, watcher=recorder)
+        replayed = await replay(run, recorded, decide=decide, runner=runner, watcher=recorder)
         if replayed is None:
             return None
-        broker = self.current_run.broker
+        broker, known = self.current_run.broker, recorded.run
         notes = replay_notes(broker) if broker is not None else ()
         source = known.replayed_from if known.placed == "kept" else known.id
         return replace(replayed, replayed_from=source, notes=(*replayed.notes, *notes))

@@ -40,7 +40,7 @@ from jupyter_codeagent.session.preparation import PreparedRun, RunPreparation
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.refinement import Refinements
-from jupyter_codeagent.session.replay import is_same_question
+from jupyter_codeagent.session.replay import RecordedAnswer, is_kept_answer, is_same_question
 from jupyter_codeagent.session.report_drafts import ReportDraft, ReportDrafts
 from jupyter_codeagent.session.reproduction import Reproduction, RerunWatcher, names_to_copy, programs_of
 from jupyter_codeagent.session.result_finder import ResultFinder
@@ -260,8 +260,8 @@ class AgentSession:
             display.progress(latest.run, latest.phase, latest.text)
 
         try:
-            known = None if rerun else self._same_as_before(prepared.run)
-            task = self.background.submit(self._result_in_cells(prepared, recorder, origin, known))
+            recorded = None if rerun else self._recorded_answer(prepared.run)
+            task = self.background.submit(self._result_in_cells(prepared, recorder, origin, recorded))
             self.current_run.start(task, recorder)
             run = self.background.wait(task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -282,15 +282,17 @@ class AgentSession:
                 self.done_calls.keep(prepared.run.id, broker)
         return run if broker is None else _with_call_notes(run, broker, self.questions.note())
 
-    def _same_as_before(self, run: AgentRun) -> AgentRun | None:
-        """Return the last run of the same cell if prompt, model and data are what they were: it is replayed."""
+    def _recorded_answer(self, run: AgentRun) -> RecordedAnswer | None:
+        """Return the last run of the same cell if it may be replayed."""
         known = self.run_log.last_result_of_cell(run)
-        if known is None or not is_same_question(known, run):
+        if known is None:
             return None
-        return known if known.data_sha256 == self.workspace.digest(run.manifest) else None
+        if is_same_question(known, run) and known.data_sha256 == self.workspace.digest(run.manifest):
+            return RecordedAnswer(run=known, must_be_same=False)
+        return RecordedAnswer(run=known, must_be_same=True) if is_kept_answer(known, run) else None
 
     async def _result_in_cells(
-        self, prepared: PreparedRun, recorder: RunRecorder, origin: CellOrigin, known: AgentRun | None
+        self, prepared: PreparedRun, recorder: RunRecorder, origin: CellOrigin, recorded: RecordedAnswer | None
     ) -> AgentRun:
         """Do all that waits: sandbox, model, decisions, cells. On the background loop."""
         manifest = prepared.run.manifest
@@ -304,7 +306,7 @@ class AgentSession:
         run = replace(prepared.run, sandbox=status.label)
         # The copies are hashed while the model is asked; the digest tells a later Run All that nothing changed.
         digest = asyncio.get_running_loop().run_in_executor(None, self.workspace.digest, manifest)
-        run = await self.result_finder.find_result(run, prepared, sandbox, recorder, origin, known)
+        run = await self.result_finder.find_result(run, prepared, sandbox, recorder, origin, recorded)
         run = with_effects(replace(run, data_sha256=await digest), variables, changes)
         lost = ((NEW_SANDBOX,) if is_new else ()) + ((RESTARTED,) if sandbox.lost > lost_before else ())
         run = replace(run, notes=(*run.notes, *lost))
@@ -315,6 +317,7 @@ class AgentSession:
         sandbox.state_of = run.id
         if not prepared.inserts:
             return replace(run, placed="nowhere")
+        known = None if recorded is None else recorded.run
         return await self.notebook_writer.insert_cells(run, recorder, origin, known)
 
     async def _sandbox_for(self, prepared: PreparedRun) -> tuple[PersistentSandbox, bool]:

@@ -133,6 +133,36 @@ def test_run_all_in_the_same_kernel_asks_the_model_nothing_although_later_cells_
     assert model_server.requests == []
 
 
+def test_an_answer_that_was_kept_is_asked_again_only_if_it_comes_out_differently_on_other_data(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    question = "%%agent\nsum by city"
+    kernel.run("df['day'] = 'Monday'")
+    model_server.script(code("print(df.groupby('city')['n'].sum().to_dict())"), "x")
+    kernel.run(question, cell_id="here")
+    model_server.script(code("print('asked once more')"), "x")
+    kernel.run("df['more'] = 1")
+    assert "asked once more" in kernel.run(question, cell_id="here").text, "it was not kept"
+    kernel.run("%agent accept")
+    model_server.script("never asked")
+    kernel.run("%agent hide df[day]")
+    again = kernel.run(question, cell_id="here").text
+    assert "replayed, model not called" in again
+    assert model_server.requests == []
+
+
+def test_an_answer_that_was_kept_and_comes_out_differently_now_is_asked_again(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    question = "%%agent\nsum by city"
+    model_server.script(code("total = df['n'].sum()\nprint(total)"), "x")
+    assert "7" in kernel.run(question, cell_id="here").text
+    kernel.run("%agent accept")
+    kernel.run("df.loc[0, 'n'] = 71423")
+    model_server.script(code("print('asked', df['n'].sum())"), "x")
+    assert "asked 71429" in kernel.run(question, cell_id="here").text
+
+
 @pytest.mark.rare("another case of what a test beside it proves")
 def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
