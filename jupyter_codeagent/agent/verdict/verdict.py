@@ -35,7 +35,6 @@ DOUBTFUL: tuple[FactKind, ...] = (
     "mean_of_means",
     "constant_per_id",
     "overlap",
-    "duplicate_rows",
     "cut_off",
     "excel_days",
     "unjoined_nulls",
@@ -54,6 +53,7 @@ LOOK: tuple[FactKind, ...] = (
     "absent_value",
     "ambiguous_dates",
     "ties",
+    "duplicate_rows",
     "repeated_keys",
     "repeated_ids",
     "case_variants",
@@ -79,6 +79,8 @@ READS_TEXT = frozenset(
 MANY_UNREAD = 0.05
 """Share of the values that could not be read from which figures of the rest are doubtful: on the development sets
 16 programs with an error lose .09 or more, and no right one loses any but placeholders, or what is filled later."""
+MANY_DUPLICATES = 0.01
+"""Share of the rows from which on rows that occur twice make a figure doubtful."""
 MOST = 0.5
 """Share of the rows of both tables without a match beyond which a join hardly means what it says."""
 ADDS = frozenset({"sum", "agg", "aggregate", "pivot_table"})
@@ -263,7 +265,7 @@ def _further_reasons(signals: Signals) -> Iterator[str]:
 
 
 def _loses_much(one: Operation, fact: OperationFact, signals: Signals, prompt: str) -> bool:
-    """Check for texts of which many could not be read before a figure, and for joins that hardly match."""
+    """Check whether a fact that is worth a look makes the result doubtful: it is of too many rows."""
     share = fact.count / fact.of if fact.of else 0
     counts = {other.kind: other.count / other.of for other in one.facts if other.of}
     match fact.kind:
@@ -276,6 +278,8 @@ def _loses_much(one: Operation, fact: OperationFact, signals: Signals, prompt: s
             return share > MOST and counts.get("unmatched_right", 0) > MOST
         case "dropped_for":
             return share > MOST
+        case "duplicate_rows":
+            return share >= MANY_DUPLICATES
         case "unmatched_left" if "lost_left" not in counts:
             is_asked = asked_rows.asks_for_matches(prompt)
             return share > MOST and counts.get("lost_right", 0) > MOST and not is_asked

@@ -88,8 +88,16 @@ def test_a_join_that_matches_few_rows_of_either_table_is_doubtful_and_says_how_m
     [kind for kind in LOOK if kind not in ASKED or kind in ("lost_left", "missing_keys")],
 )
 def test_a_fact_that_a_person_should_know_asks_for_a_look(kind: FactKind) -> None:
-    verdict = judge(Signals(operations=(operation(fact(kind)),)), PROMPT)
-    assert (verdict.level, verdict.reason) == ("look", f"{fact_text(fact(kind))} (line 2)")
+    one = fact(kind, of=1000)
+    verdict = judge(Signals(operations=(operation(one),)), PROMPT)
+    assert (verdict.level, verdict.reason) == ("look", f"{fact_text(one)} (line 2)")
+
+
+@pytest.mark.parametrize(("count", "level"), [(9, "look"), (10, "doubtful")])
+def test_many_duplicate_rows_make_a_figure_doubtful_and_few_of_them_ask_for_a_look(count: int, level: str) -> None:
+    verdict = judge(Signals(operations=(operation(fact("duplicate_rows", count, 1000)),)), PROMPT)
+    assert verdict.level == level
+    assert verdict.reason.startswith(f"{count} duplicate rows counted more than once")
 
 
 @pytest.mark.parametrize("kind", [*DOUBTFUL, *LOOK])

@@ -351,6 +351,7 @@ FLAWS: dict[str, tuple[str, str]] = {
     "months = pd.Series(['03', '12', '07'], name='m')\nmonths[months > '6']": ("numbers_as_text", "m"),
     "twice = pd.DataFrame({'no': np.arange(15000) // 2, **{c: np.arange(15000) // 2 for c in 'abcdefghij'}})\n"
     "twice.a.sum()": ("duplicate_rows", ""),
+    "few = pd.DataFrame({'no': [*range(3000), 7, 8], 'v': 1.5})\nfew.groupby('no').v.sum()": ("duplicate_rows", ""),
     "twice = pd.DataFrame({'no': [1, 2, 2, 3, 3], 'v': [5.0, *[np.nan] * 4]})\ntwice.v.sum()": (
         "duplicate_rows",
         "",

@@ -32,7 +32,7 @@ CELL_NS = 1000
 CHECK_SHARE = 0.5
 """Share of the time that is left which one check may take."""
 NEARLY_UNIQUE = 0.95
-MIN_DUPLICATES = 0.01
+MIN_DUPLICATES = 2
 MAX_CHANCE = 0.2
 """Share of the equal rows that chance may explain."""
 MIN_THINGS = 0.05
@@ -129,7 +129,7 @@ def _add_duplicates(one: Operation, table: Table, rows: Rows, use: Use) -> None:
     """Add rows that occur twice, where that is hardly chance; and identifiers, where rows are counted."""
     unique = rows.different(list(table))
     duplicates = rows.count - unique
-    if duplicates >= max(2, MIN_DUPLICATES * rows.count) and len(table) > 1:
+    if duplicates >= MIN_DUPLICATES and len(table) > 1:
         given = {label: values for label, values in table.items() if label not in use.computed}
         if _is_hardly_chance(given or table, rows, unique):
             one.add("duplicate_rows", duplicates, rows.count)
