@@ -173,6 +173,7 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "unordered": lambda fact: (
         f"the rows are not in the order of {fact.label}, which goes back {counted(fact.count, 'time')}"
     ),
+    "single_row": lambda fact: f"one row makes up {fact.count} % of the {fact.label}",
     "over_borders": lambda fact: f"goes on from one {fact.label} to the next in {counted(fact.count, 'place')}",
 }
 """A text for each kind of fact that is told."""

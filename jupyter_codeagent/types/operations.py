@@ -90,6 +90,7 @@ FactKind = Literal[
     "missing_codes",
     "unordered",
     "over_borders",
+    "single_row",
 ]
 
 

@@ -38,6 +38,7 @@ CHOICES: dict[FactKind, Choice] = {
         "{count} text values of {label} read as missing", "show the values of {label} that could not be converted"
     ),
     "ties": Choice("{count} more rows tie with the last one", "include all rows that tie with the last one"),
+    "single_row": Choice("one row makes up {count} % of the {label}", ""),
     "duplicate_rows": Choice("{count} duplicate rows counted", "count duplicate rows once"),
     "filled": Choice("{count} missing values of {label} filled", "leave missing values of {label} missing"),
     "time_zone": Choice("times in {label}", "keep the times in their own time zone"),

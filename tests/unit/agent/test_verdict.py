@@ -303,6 +303,13 @@ def test_a_program_that_names_missing_values_deals_with_them() -> None:
     assert level("df.groupby('a').mean()") == "look"
 
 
+def test_a_figure_that_one_row_makes_up_is_a_chip_and_no_doubt() -> None:
+    one = operation(fact("single_row", 97, label="amount of its customer"))
+    [chip] = find_assumptions([one], PROMPT)
+    assert (chip.text, chip.refinement) == ("one row makes up 97 % of the amount of its customer", "")
+    assert judge(Signals(operations=(one,)), PROMPT).level == "checked"
+
+
 def test_assumptions_are_chips_with_the_other_choice_the_most_important_first_each_once() -> None:
     one = operation(fact("skipped"), fact("missing_keys", label="class"), fact("ties", 1, label=""))
     found = find_assumptions([one, one], PROMPT)

@@ -37,6 +37,8 @@ trees = pd.DataFrame({
 loans = pd.DataFrame({"lent": pd.to_datetime(["2024-05-01"] * 6), "back": pd.to_datetime(["2024-06-01"] * 6)})
 loans.loc[3:4, "back"] = pd.Timestamp("9999-12-31")
 plain = pd.DataFrame({"k": ["a", "b", "a"], "v": [1, 2, 3]})
+sales = pd.DataFrame({"shop": ["a", "b", "c"] * 40, "euro": [10.0, 12.0, 9.0, 11.0] * 30, "kg": [1.0, 2.0] * 60})
+sales.loc[7, "euro"] = 1200.0
 readings = pd.DataFrame({
     "meter": ["a", "b", "a", "b"], "at": pd.to_datetime(["2024-05-02", "2024-05-02", "2024-05-01", "2024-05-03"]),
     "kwh": [7, 2, 5, 4], "street": ["Elm", "Oak", "Elm", "Oak"],
@@ -351,6 +353,10 @@ FLAWS: dict[str, tuple[str, str]] = {
     "months = pd.Series(['03', '12', '07'], name='m')\nmonths[months > '6']": ("numbers_as_text", "m"),
     "twice = pd.DataFrame({'no': np.arange(15000) // 2, **{c: np.arange(15000) // 2 for c in 'abcdefghij'}})\n"
     "twice.a.sum()": ("duplicate_rows", ""),
+    "sales.groupby('shop').euro.sum()": ("single_row", "euro of its shop"),
+    "sales.groupby('shop').agg(mean=('euro', 'mean'))": ("single_row", "euro of its shop"),
+    "sales.head(9).euro.sum()": ("single_row", "euro"),
+    "pl.from_pandas(sales).group_by('shop').agg(pl.col('euro').sum())": ("single_row", "euro of its shop"),
     "few = pd.DataFrame({'no': [*range(3000), 7, 8], 'v': 1.5})\nfew.groupby('no').v.sum()": ("duplicate_rows", ""),
     "twice = pd.DataFrame({'no': [1, 2, 2, 3, 3], 'v': [5.0, *[np.nan] * 4]})\ntwice.v.sum()": (
         "duplicate_rows",
@@ -371,6 +377,11 @@ FLAWS: dict[str, tuple[str, str]] = {
 }
 """Programs with what makes a result doubtful: the kind of the fact, and its label."""
 SOUND = {
+    "sales.groupby('shop').kg.sum()": "single_row",
+    "sales.groupby('shop').euro.median()": "single_row",
+    "sales[sales.shop != 'b'].groupby('shop').euro.sum()": "single_row",
+    "sales.euro.sum()": "single_row",
+    "pl.from_pandas(sales).group_by('shop').agg(pl.col('kg').sum())": "single_row",
     "parts = pd.Series(['1 h', '3 min', '2 h'], name='t').str.extract(r'(\\d+) (\\w+)')": "cut_off",
     "pd.Series(['1.5 h', '3 h', '2 h'], name='t').str.extract(r'([\\d.]+)')": "cut_off",
     "both = plain.assign(d=range(3)).merge(plain.assign(e=range(3))[['k', 'e']], on='k')\n"

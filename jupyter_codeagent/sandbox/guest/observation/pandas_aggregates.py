@@ -21,6 +21,7 @@ from .pandas_columns import (
     label_of,
     missing_count,
 )
+from .single_rows import MOST_COLUMNS, ROW_NS, add_single_row
 from .table_checks import (
     CELL_NS,
     CHECK_SHARE,
@@ -125,6 +126,7 @@ def _of_columns(call: Call, frame: Any, *, is_series: bool) -> Operation | None:
     if call.origin.uneven_means and name in AVERAGES:
         one.add("mean_of_means", call.origin.uneven_means)
         call.origin = replace(call.origin, uneven_means=0)
+    _add_single_row(call, one, used, (), None)
     source = call.origin.frame() if is_series and call.origin.frame is not None else None if is_series else frame
     keys = (label_of(call.receiver),) if is_series and name in COUNTING else ()
     _add_compared(call, one, used, source)
@@ -169,8 +171,23 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     _add_compared(call, one, used, source if source is not None else frame)
     _add_warnings(call, one, source if source is not None else frame, used, keys)
     _add_mean_of_means(call, one, groups)
+    _add_single_row(call, one, used, keys, groups)
     call.origin = replace(call.origin, part="", top="", sorted_by=(), repeated={}, frame=None, ratios=frozenset())
     return one
+
+
+def _add_single_row(call: Call, one: Operation, used: Any, keys: tuple[str, ...], groups: Any) -> None:
+    """Add columns whose greatest sum or mean is made by one row."""
+    import numpy as np
+
+    figures = {"sum", "mean"}.intersection({call.site.name, *_WORD.findall(call.site.detail)})
+    numbers = used.select_dtypes("number").iloc[:, :MOST_COLUMNS] if figures else used.iloc[:, :0]
+    if not len(numbers) or not call.budget.allows(numbers.size, ROW_NS):
+        return
+    places = np.zeros(len(numbers), int) if groups is None else groups.ngroup().fillna(-1).to_numpy(int)
+    for label, column in numbers.items():
+        values = column.to_numpy(float, na_value=np.nan)
+        add_single_row(one, str(label), values, places, ", ".join(keys), is_mean="sum" not in figures)
 
 
 def _lacking(call: Call, frame: Any, keys: tuple[str, ...]) -> tuple[str, ...]:

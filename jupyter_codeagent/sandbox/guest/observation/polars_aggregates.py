@@ -10,12 +10,15 @@ from .call import Call, Operation, Origin, add_part, add_repeats
 from .different_rows import ROWS_NS, PolarsRows
 from .keys import MAX_UNIQUE, add_variants
 from .polars_columns import add_numbers_as_text
+from .single_rows import MOST_COLUMNS, ROW_NS, add_single_row
 from .table_checks import CELL_NS, CHECK_SHARE, MAX_NUMBERS, NUMBER_NS, Use, add_implausible_numbers, check_table
 
 SKIPPING = frozenset(
     ["mean", "sum", "median", "std", "var", "min", "max", "quantile", "count", "n_unique", "describe"]
 )
 AVERAGES = frozenset({"mean", "median"})
+GROUP_NS = 300
+"""Nanoseconds in which one row is given the number of its group; measured."""
 _WORD = re.compile(r"\w+")
 _EXTREME = re.compile(r'col\("[^"]*"\)\.(?:max|min|sort)\(.*', re.DOTALL)
 
@@ -41,10 +44,25 @@ def observe_groups(call: Call) -> Operation | None:
             one.add("skipped", count, len(frame), label)
     _add_text_extremes(call, one, frame)
     _add_warnings(call, one, frame, roots, keys)
+    _add_single_row(call, one, frame, roots, keys)
     if "mean" in call.site.detail or call.site.name in AVERAGES:
         call.origin = replace(call.origin, uneven_means=len(call.result) if _is_uneven(frame, keys) else 0)
     call.origin = replace(call.origin, frame=None, part="", top="", sorted_by=(), repeated={})
     return one
+
+
+def _add_single_row(call: Call, one: Operation, frame: Any, roots: list[str], keys: list[str]) -> None:
+    """Add columns whose greatest sum or mean of a group is made by one row."""
+    import polars as pl
+
+    figures = {"sum", "mean"}.intersection(_WORD.findall(f"{call.site.name} {call.site.detail}"))
+    numbers = [name for name in roots if name in frame.columns and frame[name].dtype.is_numeric()][:MOST_COLUMNS]
+    if not figures or not keys or not call.budget.allows(len(frame) * len(numbers), GROUP_NS + ROW_NS):
+        return
+    places = frame.select(pl.struct(keys).rank("dense")).to_series().to_numpy().astype(int) - 1
+    for label in numbers:
+        values = frame[label].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        add_single_row(one, label, values, places, ", ".join(keys), is_mean="sum" not in figures)
 
 
 def _add_text_extremes(call: Call, one: Operation, frame: Any) -> None:
