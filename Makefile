@@ -21,7 +21,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check jupyter-ai-check mcp-check hub-check weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance docs pictures recording dist release install-check jupyter-ai-check mcp-check hub-check weights system-packages clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -56,12 +56,16 @@ lab: $(VENV)/.demo weights
 	jupyter lab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/example_notebooks/quickstart.ipynb \
 		$(if $(filter 0,$(shell id -u)),--allow-root)
 
-test test-ci test-all: $(VENV)/.test weights
-	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql default-jre-headless)
+test test-ci test-all: $(VENV)/bin/python
+	$(MAKE) --no-print-directory --jobs=2 $(VENV)/.test system-packages
+	$(MAKE) --no-print-directory weights
 	$(if $(CI),$(BIN)/python -m pip install --disable-pip-version-check --quiet --group spark)
-	.ci/install-system-packages chromium-headless-shell || .ci/install-system-packages chromium
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
 	MAKE=make .ci/test $(patsubst test-%,%,$(filter-out test,$@))
+
+system-packages:
+	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql default-jre-headless)
+	.ci/install-system-packages chromium-headless-shell || .ci/install-system-packages chromium
 
 check: $(VENV)/.test
 	ruff format --check .

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def kind(item: pytest.Item) -> str:
     """The directory below tests/."""
-    return item.path.relative_to(HERE).parts[0]
+    return _directory(item.path)
+
+
+@cache
+def _directory(path: Path) -> str:
+    return path.relative_to(HERE).parts[0]
 
 
 def level_of(item: pytest.Item) -> str:

@@ -120,13 +120,18 @@ def offered_of(tables: Mapping[str, Any], library: str) -> Iterator[Offered]:
 
 
 def outcome_of(question: NextQuestion, tables: Mapping[str, Any]) -> str:
-    """Run a program and compare its figures with those that are computed here."""
+    """Run a program and judge what it shows."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             table = run(question.code, tables)
     except Exception as error:  # noqa: BLE001 - what fails in the sandbox is not offered
         return f"not offered: {type(error).__name__}: {error}"
+    return judged(question, table, tables)
+
+
+def judged(question: NextQuestion, table: Any, tables: Mapping[str, Any]) -> str:
+    """Compare the figures of a table that a program has shown with those that are computed here."""
     if len(table) == 0:
         return "not offered: it is empty"
     frame = tables[question.table]

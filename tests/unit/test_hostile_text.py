@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from hostile_texts import (
@@ -68,25 +67,26 @@ EVERY = 4
 OTHERS_ARE_LONG = pytest.mark.long("the same proof of another pattern or function; one of four runs in `make test`")
 
 
-def sampled(rows: Iterable[Any]) -> list[Any]:
-    """Return all rows; those beside every fourth are left to `make test-all`."""
-    return [
-        row if at % EVERY == 0 else pytest.param(*row.values, id=row.id, marks=OTHERS_ARE_LONG)
-        for at, row in enumerate(rows)
-    ]
+PARTS = [pytest.param(at, id=f"part {at}", marks=OTHERS_ARE_LONG if at % EVERY else ()) for at in range(10 * EVERY)]
+"""Patterns and functions are only looked for when a test needs them: collecting them takes each process seconds."""
 
 
-@pytest.mark.parametrize("found", sampled(pytest.param(found, id=found.where) for found in found_patterns()))
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.long("another situation of what a test beside it proves")
-def test_a_pattern_takes_linear_time(found: Found) -> None:
+def test_a_pattern_takes_linear_time(part: int) -> None:
+    for found in found_patterns()[part :: len(PARTS)]:
+        _check_pattern(found)
+
+
+def _check_pattern(found: Found) -> None:
     largest = LARGEST.get(found.where.partition("[")[0], 0)
     for family in families_of(found.pattern, 3):
         for run in operations(found.pattern, found.methods):
             if largest:
-                assert seconds(run, family.text(largest)) < MAX_SHORT_S, family
+                assert seconds(run, family.text(largest)) < MAX_SHORT_S, f"{found.where}: {family}"
             else:
                 said = grows_too_fast(run, family, MAX_PATTERN_CHARS, QUICK_S)
-                assert not said, f"{said}: {family}"
+                assert not said, f"{found.where}: {said}: {family}"
 
 
 # --- functions --------------------------------------------------------------------------------------
@@ -297,14 +297,18 @@ def calls(function: Callable[..., object], kinds: Mapping[str, str]) -> Iterator
 HARMLESS = "x = df.groupby('a')['b'].mean()\nprint(x)\n"
 
 
-@pytest.mark.parametrize(
-    ("function", "kinds"), sampled(pytest.param(*one, id=where) for where, *one in functions())
-)
-def test_a_function_takes_linear_time(function: Callable[..., object], kinds: Mapping[str, str]) -> None:
-    for family in TEXTS:
-        for run in calls(function, kinds):
-            said = grows_too_fast(run, family, MAX_FUNCTION_CHARS, QUICK_CALL_S)
-            assert not said, f"{said}: {family}"
+@pytest.mark.parametrize("part", PARTS)
+def test_a_function_takes_linear_time(part: int) -> None:
+    for where, function, kinds in [*functions()][part :: len(PARTS)]:
+        for family in TEXTS:
+            for run in calls(function, kinds):
+                said = grows_too_fast(run, family, MAX_FUNCTION_CHARS, QUICK_CALL_S)
+                assert not said, f"{where}: {said}: {family}"
+
+
+def test_there_are_patterns_and_functions_in_every_part() -> None:
+    assert len(found_patterns()) > len(PARTS)
+    assert len([*functions()]) > len(PARTS)
 
 
 # --- what arrives at the most -----------------------------------------------------------------------

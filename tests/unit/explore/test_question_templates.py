@@ -15,7 +15,7 @@ import pytest
 from exploration_runner import faults, run
 
 from evals.explore.planted import planted_cases
-from evals.suites.next_questions import CHECKS, exploration_of, in_library, outcome_of, results_of
+from evals.suites.next_questions import CHECKS, exploration_of, in_library, judged, outcome_of, results_of
 from jupyter_codeagent.explore.question_templates import (
     MOST_CANDIDATES,
     NextQuestion,
@@ -73,7 +73,7 @@ def test_each_program_shows_a_table_that_is_right_and_charts_that_can_be_read(
         assert len(ran.table) > 0, question
         assert [fault for figure in ran.figures for fault in faults(figure)] == [], question
         assert "canary" not in ran.output, question
-        assert outcome_of(question, tables) == "right", question
+        assert judged(question, ran.table, tables) == "right", question
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
