@@ -66,6 +66,13 @@ def test_rows_are_shown_without_personal_columns(name: str, library: str) -> Non
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_only_days_without_rows_are_listed_as_gaps(library: str) -> None:
+    _, ran, _ = run_case(CASES["gap"](), library)
+    assert list(ran.table["days"]) == sorted(ran.table["days"], reverse=True)
+    assert min(ran.table["days"]) > 0
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_one_row_for_each_level_makes_no_warning(library: str) -> None:
     table = pd.DataFrame({"delay": [1.0, 2.0, 5.0], "carrier": ["a", "b", "c"]})
     facts = {"highest": "c", "lowest": "a", "highest_mean": 5.0, "lowest_mean": 1.0, "highest_n": 1, "lowest_n": 1}
