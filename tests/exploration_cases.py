@@ -383,6 +383,8 @@ def quality(kind: str) -> Case:
     if kind == "repeated_keys":
         table, columns = pd.concat([table, table.head(12).assign(price=1.0)], ignore_index=True), ["id"]
         facts |= {"repeated": 12, "rows": len(table)}
+    if kind == "ratio":
+        columns = ["price", "weight"]
     if kind == "missing_together":
         columns = ["price", "weight", "size of it"]
     if kind in {"text_type", "text_date"}:
@@ -467,6 +469,20 @@ def _text_date(table: pd.DataFrame) -> dict[str, Any]:
     return {"meant": "date", "share": 1.0, "other": [], "format": "%d.%m.%Y"}
 
 
+def _ratio(table: pd.DataFrame) -> dict[str, Any]:
+    table["weight"] = table["price"] / _random().normal(20, 1, ROWS)
+    table.loc[100:106, "price"] *= 100.0
+    table.loc[7, "weight"], table.loc[8, "price"] = 0.0, -1.0
+    ratio = (table["price"] / table["weight"])[(table["price"] > 0) & (table["weight"] > 0)]
+    return {
+        "count": int((ratio > 300).sum()),
+        "limit": 300.0,
+        "highest": ratio.max(),
+        "median": ratio.median(),
+        "n": len(ratio),
+    }
+
+
 _SPOILT: dict[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
     "duplicates": _nothing,
     "repeated_keys": _nothing,
@@ -475,6 +491,7 @@ _SPOILT: dict[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
     "outliers": _outliers,
     "low": _low,
     "impossible": _negative,
+    "ratio": _ratio,
     "sentinel": _sentinel,
     "only_negative": _only_negative,
     "skew": _skew,
@@ -652,6 +669,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "outliers": lambda: quality("outliers"),
     "outliers_both": lambda: quality("low"),
     "impossible": lambda: quality("impossible"),
+    "ratio": lambda: quality("ratio"),
     "sentinel": lambda: quality("sentinel"),
     "only_negative": lambda: quality("only_negative"),
     "skew": lambda: quality("skew"),

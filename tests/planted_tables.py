@@ -183,6 +183,13 @@ def _slopes(random: np.random.Generator, z: Any) -> Columns:
     return {"s": stratum, "x": x, "y": z + np.where(stratum == "A", 0.9, np.where(stratum == "B", -0.3, 0.2)) * x}
 
 
+def _ratio(random: np.random.Generator, z: Any) -> Columns:
+    kg = np.exp(random.normal(1, 1.2, ROWS))
+    euro = kg * 20 * np.exp(0.1 * random.normal(size=ROWS))
+    euro[[5, 70, 900]] *= 100
+    return {"kg": kg, "euro": euro}
+
+
 def _same(random: np.random.Generator, z: Any) -> Columns:
     distance = random.uniform(1, 100, ROWS)
     return {"km": distance, "miles": 0.621371 * distance}
@@ -201,6 +208,7 @@ CASES = {
     "long outliers": _long_outliers,
     "negative": _negative,
     "sentinel": _sentinel,
+    "ratio": _ratio,
     "skew": _skew,
     "group": _group,
     "line": _line,

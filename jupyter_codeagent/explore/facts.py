@@ -182,6 +182,7 @@ SHAPES: Mapping[FindingKind, Shape] = {
         },
         (1, 1),
     ),
+    "ratio": Shape({"count": count, "limit": figure, "highest": figure, "median": figure}, (2, 2)),
     "spelling": Shape({"count": count, "spelling": _or_none(_level), "usual": _or_none(_level)}, (1, 1)),
     "key_spelling": Shape({"left": _level, "right": _level, "count": count}, (2, 2)),
     "skew": Shape(

@@ -28,6 +28,7 @@ DESCRIPTIVE: frozenset[FindingKind] = frozenset({"missing", "skew"})
 QUALITY: tuple[FindingKind, ...] = (
     "impossible",
     "duplicates",
+    "ratio",
     "spelling",
     "same",
     "missing_by_group",

@@ -43,6 +43,7 @@ def digits_of(finding: Finding) -> int:
 
 ROUNDED: Mapping[FindingKind, tuple[str, ...]] = {
     "outliers": ("median",),
+    "ratio": ("median",),
     "skew": ("mean", "median"),
     "group_difference": ("highest_mean", "lowest_mean"),
     "trend": ("first", "last"),
@@ -213,6 +214,16 @@ def _impossible(finding: Finding) -> Words:
         said._noted(shown)
     line = f"{said.column(0)} is {shown} in {rows}, far from all other values: it may stand for a missing value."
     return said.words(line, f"{column} has a value that may mean missing")
+
+
+def _ratio(finding: Finding) -> Words:
+    said, (large, small) = _Said(finding), _named(finding)
+    line = (
+        f"{said.column(0)} / {said.column(1)} is far from all others in {said.counted('count', 'row')}, "
+        f"up to {said.figure('highest')}; the median is {said.figure('median')}. "
+        "A comma may have slipped, or a unit may differ."
+    )
+    return said.words(line, f"{large} / {small} is far from all others in a few rows")
 
 
 def _spelling(finding: Finding) -> Words:
@@ -443,6 +454,7 @@ _WORDS: Mapping[FindingKind, Callable[[Finding], Words]] = {
     "gap": _gap,
     "outliers": _outliers,
     "impossible": _impossible,
+    "ratio": _ratio,
     "spelling": _spelling,
     "key_spelling": _key_spelling,
     "skew": _skew,

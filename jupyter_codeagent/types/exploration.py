@@ -17,6 +17,7 @@ FindingKind = Literal[
     "gap",
     "outliers",
     "impossible",
+    "ratio",
     "spelling",
     "skew",
     "group_difference",

@@ -18,6 +18,7 @@ _WRITERS: Mapping[FindingKind, Callable[[Draft], None]] = {
     "gap": times.gap,
     "outliers": quality.outliers,
     "impossible": quality.impossible,
+    "ratio": quality.ratio,
     "spelling": spellings.spelling,
     "key_spelling": spellings.key_spelling,
     "skew": quality.skew,

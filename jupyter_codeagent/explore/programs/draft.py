@@ -102,8 +102,9 @@ class Draft:
         return f"[{', '.join(self.col(place) for place in chosen)}]"
 
     def label(self, wanted: str) -> str:
-        """Return a name for a computed column that none of the finding's columns has."""
-        while wanted in self.finding.columns:
+        """Return a name for a computed column that none of the table's columns has."""
+        known = {*self.finding.columns, *(one.name for one in self.overview.columns)}
+        while wanted in known:
             wanted += "_"
         return wanted
 
@@ -258,15 +259,17 @@ class Draft:
         findings = (one for one in self.exploration.findings if one.kind == "text_type")
         return next((one for one in findings if (one.table, one.columns) == (self.finding.table, (column,))), None)
 
-    def shown_columns(self) -> str:
-        """Return the columns that rows are shown with: the finding's, the key, others; none that is left out."""
+    def shown_columns(self, computed: str = "") -> str:
+        """Return the columns that rows are shown with: the finding's, the key, others; none that is left out.
+
+        `computed` is a further one, which the program has made.
+        """
         keys = self.overview.keys[0] if self.overview.keys else ()
         others = (one.name for one in self.overview.columns)
         names = dict.fromkeys((*self.finding.columns, *keys, *others))
         most = max(MOST_SHOWN_COLUMNS, len(self.finding.columns))
-        return (
-            f"[{', '.join(literal(name) for name in [one for one in names if one not in self._left_out][:most])}]"
-        )
+        shown = [name for name in names if name not in self._left_out][:most]
+        return f"[{', '.join(map(literal, [*shown, *filter(None, [computed])]))}]"
 
     # text of the program
 

@@ -184,6 +184,20 @@ def outliers(draft: Draft) -> None:
         if finding.has(fact)
     ] or [f"({values} > {literal(finding.number('highest'))})"]
     draft.write(f"{far} = {' | '.join(sides)}  # three distances of the quartiles away, or more")
+    _draw_far(draft, values, far, axis_name(draft, 0), log=spans_decades(finding))
+    frame = "pl" if draft.is_polars else "pd"
+    draft.write(
+        f"{frame}.DataFrame({{",
+        f'    "far out": [{far}.sum()],',
+        f'    "lowest": [round({values}.min(), {draft.digits})],',
+        f'    "median": [round({values}.median(), {draft.digits})],',
+        f'    "highest": [round({values}.max(), {draft.digits})],',
+        "})",
+    )
+
+
+def _draw_far(draft: Draft, values: str, far: str, x: str, *, log: bool) -> None:
+    """Draw how values are distributed, those that lie far out in another colour."""
     usual, extreme = (
         (f"{values}.filter(~{far})", f"{values}.filter({far})")
         if draft.is_polars
@@ -195,20 +209,40 @@ def outliers(draft: Draft) -> None:
     )
     draw(
         draft,
-        Histogram(values=values, parts=parts, log=spans_decades(finding), log_rows=True),
-        x=axis_name(draft, 0),
+        Histogram(values=values, parts=parts, log=log, log_rows=True),
+        x=x,
         y="rows",
         n=f"len({values})",
     )
-    frame = "pl" if draft.is_polars else "pd"
+
+
+def ratio(draft: Draft) -> None:
+    """Write how the ratio of two numbers is distributed, and the rows in which it is far from all others."""
+    rows, large, small, digits = draft.rows(numbers=[0, 1]), draft.col(0), draft.col(1), draft.digits
+    positive, ratios, far = draft.name("positive"), draft.name("ratio"), draft.name("is_far")
+    label = draft.label("ratio")
+    series = "pl.col({})" if draft.is_polars else f"{rows}[{{}}]"
+    condition = f"({series.format(large)} > 0) & ({series.format(small)} > 0)"
+    limit = draft.finding.number("limit")
     draft.write(
-        f"{frame}.DataFrame({{",
-        f'    "far out": [{far}.sum()],',
-        f'    "lowest": [round({values}.min(), {draft.digits})],',
-        f'    "median": [round({values}.median(), {draft.digits})],',
-        f'    "highest": [round({values}.max(), {draft.digits})],',
-        "})",
+        f"{positive} = {rows}.filter({condition})" if draft.is_polars else f"{positive} = {rows}[{condition}]",
+        f"{ratios} = {positive}[{large}] / {positive}[{small}]",
+        f"{far} = {ratios} > {literal(int(limit) if limit == int(limit) else limit)}",
     )
+    _draw_far(draft, ratios, far, f"{axis_name(draft, 0)} / {axis_name(draft, 1)}", log=True)
+    median = f"round({ratios}.median(), {digits})"
+    draft.write(f'print(f"{{{far}.sum():,}} of {{len({ratios}):,}} rows; the median is {{{median}:,}}")')
+    shown, name, wrong = draft.shown_columns(label), literal(label), draft.name("wrong")
+    if draft.is_polars:
+        draft.write(
+            f"{wrong} = {positive}.with_columns({ratios}.round({digits}).alias({name})).filter({far})",
+            f"{wrong}.select({shown}).sort({name}, descending=True).head({MOST_EXAMPLES})",
+        )
+    else:
+        draft.write(
+            f"{wrong} = {positive}.assign({label}={ratios}.round({digits}))[{far}]",
+            f"{wrong}[{shown}].sort_values({name}, ascending=False).head({MOST_EXAMPLES})",
+        )
 
 
 def _write_values(draft: Draft) -> str:

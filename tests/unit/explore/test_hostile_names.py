@@ -57,6 +57,7 @@ NAMED = [
     *(
         "outliers",
         "impossible",
+        "ratio",
         "text_number",
         "text_date",
         "skew",

@@ -55,7 +55,7 @@ def test_a_program_assigns_to_no_name_of_the_users(name: str, library: str) -> N
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("name", ["impossible", "duplicates", "duplicates_keys"])
+@pytest.mark.parametrize("name", ["impossible", "ratio", "duplicates", "duplicates_keys"])
 def test_rows_are_shown_without_personal_columns(name: str, library: str) -> None:
     case = CASES[name]()
     finding, exploration = finding_of(case, library)
@@ -63,6 +63,15 @@ def test_rows_are_shown_without_personal_columns(name: str, library: str) -> Non
 
     assert "e mail" not in list(ran.table.columns)
     assert "city" in list(ran.table.columns)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_column_called_ratio_is_shown_beside_the_ratio(library: str) -> None:
+    case = CASES["ratio"]()
+    case.tables["sales"].insert(0, "ratio", 7.0)
+    _, ran, _ = run_case(case, library)
+    assert set(ran.table["ratio"]) == {7.0}
+    assert min(ran.table["ratio_"]) > 300
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

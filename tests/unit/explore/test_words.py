@@ -72,6 +72,15 @@ def test_one_negative_value_near_the_others_is_not_called_far() -> None:
     assert "far from all other values" in far
 
 
+def test_a_ratio_says_how_far_it_goes_and_what_may_have_happened() -> None:
+    said = line("ratio", ("amount", "kg"), count=6, limit=1000.0, highest=2640.0, median=22.46, n=13719)
+
+    assert said == (
+        "amount / kg is far from all others in 6 rows, up to 2,640; the median is 22.5. "
+        "A comma may have slipped, or a unit may differ."
+    )
+
+
 def test_names_that_are_no_words_stand_in_backticks() -> None:
     said = line("correlation", ("air time", "__x__"), r=-0.512, form="line", peak=None, n=1200)
 

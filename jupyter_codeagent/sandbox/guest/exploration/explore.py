@@ -14,6 +14,7 @@ from .groups import find_group_differences
 from .joins import KeyReader, find_joins
 from .overview import describe
 from .quality import count_repeated_rows, find_duplicates, find_extremes, find_gaps
+from .ratios import find_ratios
 from .reversals import find_reversals
 from .search import Finding, Search
 from .sources import open_source
@@ -33,6 +34,7 @@ FINDERS: tuple[tuple[str, Callable[[Table, Search], None]], ...] = (
     ("extreme values", find_extremes),
     ("gaps", find_gaps),
     ("repeated columns", find_same),
+    ("ratios", find_ratios),
     ("associations", find_associations),
     ("group differences", find_group_differences),
     ("correlations", find_correlations),

@@ -146,7 +146,7 @@ def _find_outliers(name: str, values: Any, search: Search) -> bool:
     if not 0 < count <= MAX_OUTLIER_SHARE * len(values):
         return False
     far_below, far_above = (
-        all(_has_far(side * scale[:: int(side)], len(values)) for scale in scales) for side in (1, -1)
+        all(has_far(side * scale[:: int(side)], len(values)) for scale in scales) for side in (1, -1)
     )
     below, above = below & far_below, above & far_above
     count = int(below.sum() + above.sum())
@@ -180,7 +180,7 @@ def short_between(low: float, high: float) -> float:
     return low
 
 
-def _has_far(values: Any, rows: int) -> bool:
+def has_far(values: Any, rows: int) -> bool:
     """Check that the lowest values are below both limits: of the quartiles and of the tail."""
     low, high = np.quantile(values, [0.25, 0.75])
     return bool(values[0] < min(low - 3 * (high - low), lower_tail(values, rows)))

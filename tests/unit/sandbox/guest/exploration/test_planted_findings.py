@@ -47,6 +47,7 @@ EXPECTED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "long outliers": ("outliers", ["y"], {"count": 6, "low": None}),
     "negative": ("impossible", ["age"], {"count": 8, "why": "negative"}),
     "sentinel": ("impossible", ["age"], {"count": 20, "why": "sentinel", "value": 999.0}),
+    "ratio": ("ratio", ["euro", "kg"], {"count": 3}),
     "skew": ("skew", ["income"], {}),
     "group": ("group_difference", ["y", "g"], {"highest": "c", "levels": 5}),
     "line": ("correlation", ["x", "y"], {"form": "line", "peak": None}),
@@ -110,6 +111,25 @@ def test_figures_of_a_group_trend_are_those_of_the_table() -> None:
     for end, level in (("high", "a"), ("low", "b")):
         assert facts[f"first_{end}"] == pytest.approx(means[level].iloc[:quarter].mean())
         assert facts[f"last_{end}"] == pytest.approx(means[level].iloc[-quarter:].mean())
+
+
+@pytest.mark.parametrize("factor", [0.01, 3.0, 10.0])
+def test_a_ratio_is_told_with_the_number_above_that_is_too_large_and_only_if_it_is_far(factor: float) -> None:
+    frame = planted_table("ratio")
+    frame.loc[[5, 70, 900], "euro"] *= factor / 100
+    told = [(one["columns"], one["facts"]["count"]) for one in look_at(frame)["findings"] if one["kind"] == "ratio"]
+    assert told == {0.01: [(["kg", "euro"], 3)], 3.0: [], 10.0: [(["euro", "kg"], 3)]}[factor]
+
+
+def test_numbers_that_have_no_usual_ratio_are_not_told_to_be_far_from_it() -> None:
+    random = np.random.default_rng(1)
+    for spread in (0.6, 1.5):
+        size = np.exp(random.normal(size=3000))
+        price = size * np.exp(spread * random.normal(size=3000))
+        price[:3] *= 100
+        assert not [
+            one for one in look_at(pd.DataFrame({"a": size, "b": price}))["findings"] if one["kind"] == "ratio"
+        ]
 
 
 @pytest.mark.parametrize("rise", [12, 90])
