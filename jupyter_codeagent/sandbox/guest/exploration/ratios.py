@@ -38,14 +38,17 @@ def find_ratios(table: Table, search: Search) -> None:
 
 
 class _Logs:
-    """The logarithms of a number; NaN where it is not above 0."""
+    """The logarithms of a number on the screened rows; NaN where it is not above 0."""
 
     def __init__(self, table: Table, name: str) -> None:
-        values = table.numbers(name)
         self.name = name
-        self.all = np.log(np.where(values > 0, values, np.nan))
-        self.some = table.picked(self.all)
+        self.some = table.picked(_logarithms(table, name))
         self.spread = _quartile_distance(self.some)
+
+
+def _logarithms(table: Table, name: str) -> Any:
+    values = table.numbers(name)
+    return np.log(np.where(values > 0, values, np.nan))
 
 
 def _find_ratio_of(table: Table, first: _Logs, second: _Logs, search: Search) -> bool:
@@ -56,7 +59,7 @@ def _find_ratio_of(table: Table, first: _Logs, second: _Logs, search: Search) ->
     spread = _quartile_distance(some)
     if not spread <= MORE_REGULAR * min(first.spread, second.spread):
         return False
-    ratio = first.all - second.all
+    ratio = _logarithms(table, first.name) - _logarithms(table, second.name)
     if np.nanmax(np.abs(ratio - np.nanmedian(some))) < math.log(MIN_FACTOR):
         return False
     ratio = np.sort(ratio[~np.isnan(ratio)])
