@@ -68,6 +68,12 @@ it('always says its reason, and asks again with the other choice', async () => {
   expect(button(host, 'sample variance')).toBeUndefined();
 });
 
+it('does not repeat its reason as a chip that nobody can press', async () => {
+  expect((await drawn({})).textContent).toBe(
+    'Worth a look: 1 row without city left out (line 2)sample variance▸ Steps of the code (1)'
+  );
+});
+
 it('has the reason alone where it is brief', async () => {
   expect((await drawn({ brief: true })).textContent).toBe(
     'Worth a look: 1 row without city left out (line 2)'

@@ -57,9 +57,11 @@ export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
               {chipText(assumption)}
             </button>
           ) : (
-            <span key={assumption.text} className="jp-CodeAgent-assumption">
-              {assumption.text}
-            </span>
+            !reason.startsWith(assumption.text) && (
+              <span key={assumption.text} className="jp-CodeAgent-assumption">
+                {assumption.text}
+              </span>
+            )
           )
         )}
       {!props.brief && operations.length > 0 && (
