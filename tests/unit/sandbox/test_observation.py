@@ -356,6 +356,7 @@ FLAWS: dict[str, tuple[str, str]] = {
     "sales.groupby('shop').euro.sum()": ("single_row", "euro of its shop"),
     "sales.groupby('shop').agg(mean=('euro', 'mean'))": ("single_row", "euro of its shop"),
     "sales.head(9).euro.sum()": ("single_row", "euro"),
+    "sales.pivot_table(index='shop', values='euro', aggfunc='sum')": ("single_row", "euro of its shop"),
     "pl.from_pandas(sales).group_by('shop').agg(pl.col('euro').sum())": ("single_row", "euro of its shop"),
     "few = pd.DataFrame({'no': [*range(3000), 7, 8], 'v': 1.5})\nfew.groupby('no').v.sum()": ("duplicate_rows", ""),
     "twice = pd.DataFrame({'no': [1, 2, 2, 3, 3], 'v': [5.0, *[np.nan] * 4]})\ntwice.v.sum()": (

@@ -370,9 +370,7 @@ def _pivot(call: Call, _: Any) -> Operation | None:
     one.add("groups", len(result), label=", ".join(map(str, keys)))
     _add_key_variants(one, result, tuple(map(str, keys)))
     if keys and call.budget.allows(len(frame), sum(cost_ns(frame[key]) for key in keys)):
-        lost = int(frame[keys].isna().any(axis=1).sum())
-        if lost:
-            one.add("missing_keys", lost, len(frame), ", ".join(_lacking(call, frame, tuple(map(str, keys)))))
+        _add_of_keys(call, one, frame, keys, frame[values])
     _add_skipped(call, one, frame[values])
     _add_compared(call, one, frame[values], frame)
     _add_warnings(call, one, frame, frame[values], tuple(map(str, keys)))
@@ -382,6 +380,15 @@ def _pivot(call: Call, _: Any) -> Operation | None:
         if len(sizes) > 1 and sizes.min() != sizes.max():
             call.origin = replace(call.origin, uneven_means=len(sizes))
     return one
+
+
+def _add_of_keys(call: Call, one: Operation, frame: Any, keys: list[Any], used: Any) -> None:
+    """Add rows without a key, and a figure that one row makes up."""
+    labels = tuple(map(str, keys))
+    lost = int(frame[keys].isna().any(axis=1).sum())
+    if lost:
+        one.add("missing_keys", lost, len(frame), ", ".join(_lacking(call, frame, labels)))
+    _add_single_row(call, one, used, labels, frame.groupby(keys, observed=True))
 
 
 def _labels_in(frame: Any, asked: Iterable[Any]) -> list[Any]:
