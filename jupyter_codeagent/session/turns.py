@@ -12,7 +12,8 @@ from jupyter_codeagent.agent.output_text import cut, output_text
 from jupyter_codeagent.agent.prompt.changes import format_variable
 from jupyter_codeagent.agent.prompt.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.agent.source import bound_names, parse
-from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.explore.table_part import table_part
+from jupyter_codeagent.types.run import NO_MODEL, AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult
 from jupyter_codeagent.types.variables import PRIVACY_ORDER
 
@@ -38,10 +39,15 @@ def may_include(run: AgentRun, known: AgentRun) -> bool:
 
 
 def _code_for(run: AgentRun, known: AgentRun) -> str:
-    """Return the code that the prompt may have: corrections of it are made from values of the data."""
+    """Return the code that the prompt may have: corrections of it are made from values of the data.
+
+    Of a template's program it has the part that makes the table, unless the question is to change its chart.
+    """
     if _is_stricter(run, known):
         return ""
-    return known.written if run.request.privacy == "schema" else known.code
+    code = known.written if run.request.privacy == "schema" else known.code
+    is_refined = run.request.refines == known.id
+    return table_part(code) if known.request.model == NO_MODEL and not is_refined else code
 
 
 def _result_for(run: AgentRun, known: AgentRun) -> str:

@@ -12,6 +12,7 @@ from exploration_runner import Ran, faults, run
 
 from jupyter_codeagent.explore.figures import are_shown
 from jupyter_codeagent.explore.programs import program
+from jupyter_codeagent.explore.table_part import table_part
 from jupyter_codeagent.explore.words import words
 
 LIBRARIES = ("pandas", "polars")
@@ -36,7 +37,7 @@ def run_case(case: Case, library: str, taken: frozenset[str] = frozenset()) -> t
 @pytest.mark.parametrize("name", CASES)
 def test_a_program_shows_each_figure_of_the_words_and_changes_nothing(name: str, library: str) -> None:
     case = CASES[name]()
-    code, ran, _ = run_case(case, library)
+    code, ran, tables = run_case(case, library)
     said = words(finding_of(case, library)[0])
 
     assert are_shown(said.figures, ran.output), f"{said.line}\n{code}\n{ran.output}"
@@ -44,6 +45,10 @@ def test_a_program_shows_each_figure_of_the_words_and_changes_nothing(name: str,
     assert "; ".join(fault for figure in ran.figures for fault in faults(figure)) == ""
     assert len(ran.table) <= (12 if library == "pandas" else 10)
     assert code.startswith(f"# {said.title}"[:100])
+
+    part = run(table_part(code), tables)
+    assert part.output == ran.output, "without the chart it shows the same"
+    assert part.figures == ()
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -104,3 +109,8 @@ def test_programs_are_short(name: str, library: str) -> None:
     code, _, _ = run_case(CASES[name](), library)
 
     assert len([line for line in code.splitlines() if line.strip()]) <= 34
+
+
+@pytest.mark.parametrize("code", ["df.plot()", "%matplotlib inline\ndf", "", "import altair as alt\nalt.Chart(df)"])
+def test_what_has_no_table_of_its_own_or_is_no_program_is_left_as_it_is(code: str) -> None:
+    assert table_part(code) == code

@@ -12,7 +12,7 @@ import pytest
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.session.run_log import KEPT_RUNS, RunLog
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.run import AgentRequest, AgentRun, CellState, Placed
+from jupyter_codeagent.types.run import NO_MODEL, AgentRequest, AgentRun, CellState, Placed
 from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry, StreamOutput
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest, ToolStub
 
@@ -33,6 +33,24 @@ def test_the_conversation_has_prompt_code_and_result_of_earlier_runs(run_log: Ru
     run_log.write(a_run("a"))
     [turn] = run_log.turns_before(a_run("b"))
     assert (turn.prompt, turn.code, turn.answer) == ("question a", "print(1)", "answer a")
+
+
+def test_of_a_templates_program_the_conversation_has_the_part_that_makes_the_table_unless_its_chart_is_refined(
+    run_log: RunLog,
+) -> None:
+    table = "by_city = df.groupby('city').size()"
+    code = f"import matplotlib.pyplot as plt\n{table}\nby_city.plot(ax=plt.gca())\nby_city"
+    run_log.write(replace(a_run("a", model=NO_MODEL), code=code))
+    assert run_log.turns_before(a_run("b"))[0].code == f"{table}\nby_city"
+    assert run_log.refined_turn(a_run("b", refines="a"))[0].code == code
+    run_log.write(replace(a_run("c"), code=code))
+    assert run_log.turns_before(a_run("d"))[-1].code == code
+
+
+def test_the_programs_of_findings_and_next_questions_are_known(run_log: RunLog) -> None:
+    run_log.write(a_run("a"))
+    run_log.write(replace(a_run("b", model=NO_MODEL), code="rows = 2"))
+    assert run_log.programs_without_model() == {"rows = 2"}
 
 
 def test_what_was_said_to_one_server_is_not_told_to_another_that_is_remote(run_log: RunLog) -> None:

@@ -1,0 +1,61 @@
+"""The part of a template's program that makes its table: what only draws is left out."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_codeagent.types.syntax_trees import module_tree
+
+_DRAWING = ("matplotlib", "altair", "plotly")
+
+
+def table_part(code: str) -> str:
+    """Return the statements that the printed lines and the table at the end need; all if the code is no program.
+
+    For the conversation: a small model takes thirty lines of drawing for a pattern to fill in.
+    """
+    try:
+        statements = module_tree(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    drawn = _drawn_names(statements)
+    needed: set[str] = set()
+    kept: list[ast.stmt] = []
+    for statement in reversed(statements):
+        names = _named(statement)
+        is_shown = statement is statements[-1] or (isinstance(statement, ast.Expr) and "print" in names)
+        if not names & drawn and (is_shown or needed & _bound(statement)):
+            kept.append(statement)
+            needed |= names
+    return "\n".join(ast.unparse(statement) for statement in reversed(kept)) or code
+
+
+def _drawn_names(statements: list[ast.stmt]) -> set[str]:
+    """Return the names of libraries that draw, and of what is made with them: figures, axes, charts."""
+    drawn: set[str] = set()
+    for statement in statements:
+        if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith(_DRAWING):
+            drawn |= _bound(statement)
+        elif isinstance(statement, ast.Import):
+            drawn |= {one.asname or one.name for one in statement.names if one.name.startswith(_DRAWING)}
+        elif drawn & _named(statement):
+            drawn |= _bound(statement)
+    return drawn
+
+
+def _named(tree: ast.AST) -> set[str]:
+    """Return the names in a tree, without those that exist in a comprehension alone."""
+    inner = [node.target for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
+    return _names(tree) - {name for target in inner for name in _names(target)}
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement binds, or a part of whose value it sets."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {one.asname or one.name for one in statement.names}
+    targets = (node for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), ast.Store))
+    return {name for target in targets for name in _names(target)} & _named(statement)
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
