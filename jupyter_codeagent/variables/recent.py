@@ -38,11 +38,10 @@ def recent_names(cells: Sequence[str]) -> tuple[str, ...]:
 
 def names_bound_by(programs: Collection[str], cells: Sequence[str]) -> frozenset[str]:
     """Return the names whose last binding in these cells is in a cell that is one of the programs, unchanged."""
-    if not programs:
-        return frozenset()
     codes = {program.strip() for program in programs}
+    ran = [cell.strip() in codes for cell in cells]
     last: dict[str, bool] = {}
-    for cell in cells:
+    for cell in cells[ran.index(True) :] if any(ran) else ():
         tree = _tree(cell)
         last.update(dict.fromkeys(bound(tree.body) if tree else (), cell.strip() in codes))
     return frozenset(name for name, is_of_program in last.items() if is_of_program)
