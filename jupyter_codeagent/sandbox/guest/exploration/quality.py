@@ -15,8 +15,12 @@ from .texts import stand_for_values
 
 MIN_ROWS = 50
 MAX_OUTLIER_SHARE = 0.01
+FEW = 3
+"""Rows that are few in a table of any size."""
 MIN_REACH = 0.5
 """Of the furthest outlier beyond the limit, in distances of the quartiles."""
+MIN_REACH_OF_FEW = 8.0
+"""The same in a table of which a few rows are more than MAX_OUTLIER_SHARE."""
 SENTINELS = (-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -88, -888, 88, 888)
 MIN_ONLY_NEGATIVE = 5
 """Rows of one negative value, as -1, in a column that has no other one: it stands for something else."""
@@ -143,15 +147,17 @@ def _find_outliers(name: str, values: Any, search: Search) -> bool:
         limits = min(limits[0], outer[0]), max(limits[1], outer[1])
         below, above = values < limits[0], values > limits[1]
     count = int(below.sum() + above.sum())
-    if not 0 < count <= MAX_OUTLIER_SHARE * len(values):
+    if not 0 < count <= max(FEW, MAX_OUTLIER_SHARE * len(values)):
         return False
+    # In a short table these few would tell how long the tail is: it is looked at without them.
+    left_out = 0 if count <= MAX_OUTLIER_SHARE * len(values) else count
     far_below, far_above = (
-        all(has_far(side * scale[:: int(side)], len(values)) for scale in scales) for side in (1, -1)
+        all(has_far(side * scale[:: int(side)], len(values), left_out) for scale in scales) for side in (1, -1)
     )
     below, above = below & far_below, above & far_above
     count = int(below.sum() + above.sum())
     reach = _reach(values, limits)
-    if not count or reach < MIN_REACH:
+    if not count or reach < (MIN_REACH_OF_FEW if left_out else MIN_REACH):
         return False
     search.add(
         "outliers",
@@ -180,10 +186,10 @@ def short_between(low: float, high: float) -> float:
     return low
 
 
-def has_far(values: Any, rows: int) -> bool:
-    """Check that the lowest values are below both limits: of the quartiles and of the tail."""
+def has_far(values: Any, rows: int, left_out: int = 0) -> bool:
+    """Check that the lowest value is below both limits: of the quartiles, and of the tail without some of them."""
     low, high = np.quantile(values, [0.25, 0.75])
-    return bool(values[0] < min(low - 3 * (high - low), lower_tail(values, rows)))
+    return bool(values[0] < min(low - 3 * (high - low), lower_tail(values[left_out:], rows)))
 
 
 def _reach(values: Any, limits: tuple[float, float]) -> float:

@@ -113,6 +113,16 @@ def test_figures_of_a_group_trend_are_those_of_the_table() -> None:
         assert facts[f"last_{end}"] == pytest.approx(means[level].iloc[-quarter:].mean())
 
 
+@pytest.mark.parametrize(("factor", "told"), [(1.5, []), (2.0, []), (10.0, [3]), (100.0, [3])])
+def test_a_few_slips_are_found_in_a_short_table_and_a_few_large_values_are_none(
+    factor: float, told: list[int]
+) -> None:
+    values = np.random.default_rng(4).normal(100, 10, 150)
+    values[[3, 50, 90]] *= factor
+    report = look_at(pd.DataFrame({"y": values, "z": range(150)}))
+    assert [one["facts"]["count"] for one in report["findings"] if one["kind"] == "outliers"] == told
+
+
 @pytest.mark.parametrize("factor", [0.01, 3.0, 10.0])
 def test_a_ratio_is_told_with_the_number_above_that_is_too_large_and_only_if_it_is_far(factor: float) -> None:
     frame = planted_table("ratio")
