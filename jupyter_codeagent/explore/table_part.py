@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jupyter_codeagent.notebook.effects.scopes import bound, own_nodes
 from jupyter_codeagent.types.syntax_trees import module_tree
 
 _DRAWING = ("matplotlib", "altair", "plotly")
@@ -34,27 +35,28 @@ def _drawn_names(statements: list[ast.stmt]) -> set[str]:
     """Return the names of libraries that draw, and of what is made with them: figures, axes, charts."""
     drawn: set[str] = set()
     for statement in statements:
-        if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith(_DRAWING):
-            drawn |= _bound(statement)
-        elif isinstance(statement, ast.Import):
-            drawn |= {one.asname or one.name for one in statement.names if one.name.startswith(_DRAWING)}
-        elif drawn & _named(statement):
+        if any(name.startswith(_DRAWING) for name in _imported(statement)) or drawn & _named(statement):
             drawn |= _bound(statement)
     return drawn
+
+
+def _imported(statement: ast.stmt) -> list[str]:
+    """Return the modules that a statement imports, or imports from."""
+    if isinstance(statement, ast.ImportFrom):
+        return [statement.module or ""]
+    return [one.name for one in statement.names] if isinstance(statement, ast.Import) else []
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement binds, or a part of whose value it sets."""
+    parts = (node for node in own_nodes([statement]) if isinstance(node, ast.Subscript | ast.Attribute))
+    return {*bound([statement])}.union(*(_named(part) for part in parts if isinstance(part.ctx, ast.Store)))
 
 
 def _named(tree: ast.AST) -> set[str]:
     """Return the names in a tree, without those that exist in a comprehension alone."""
     inner = [node.target for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
     return _names(tree) - {name for target in inner for name in _names(target)}
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement binds, or a part of whose value it sets."""
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return {one.asname or one.name for one in statement.names}
-    targets = (node for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), ast.Store))
-    return {name for target in targets for name in _names(target)} & _named(statement)
 
 
 def _names(tree: ast.AST) -> set[str]:

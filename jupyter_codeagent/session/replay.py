@@ -23,11 +23,10 @@ def is_same_question(known: AgentRun, run: AgentRun) -> bool:
 
     The data is compared by its digest. Records of older versions have only the text that was sent.
     """
-    before, now = known.request, run.request
-    if before.model == NO_MODEL:  # which was told nothing: the data alone decides
-        return before.prompt == now.prompt
-    if (before.prompt, before.model, before.privacy) != (now.prompt, now.model, now.privacy):
+    if not _is_asked_alike(known, run):
         return False
+    if known.request.model == NO_MODEL:  # which was told nothing: the data alone decides
+        return True
     if known.described_sha256:
         return known.described_sha256 == run.described_sha256
     return (known.context, known.house_rules) == (run.context, run.house_rules)
@@ -38,13 +37,18 @@ def is_kept_answer(known: AgentRun, run: AgentRun) -> bool:
 
     Code that called functions is left out: if the answer is not used after all, the calls were made in vain.
     """
-    before, now = known.request, run.request
     if known.cell_state not in KEPT_STATES or known.manifest.tools or run.manifest.tools:
         return False
+    told = (known.request.charts, known.house_rules) == (run.request.charts, run.house_rules)
+    return _is_asked_alike(known, run) and (told or known.request.model == NO_MODEL)
+
+
+def _is_asked_alike(known: AgentRun, run: AgentRun) -> bool:
+    """Check whether the prompt is the same, and of a model's answer model and privacy, too."""
+    before, now = known.request, run.request
     if before.model == NO_MODEL:
         return before.prompt == now.prompt
-    asked = (before.prompt, before.model, before.privacy, before.charts, known.house_rules)
-    return asked == (now.prompt, now.model, now.privacy, now.charts, run.house_rules)
+    return (before.prompt, before.model, before.privacy) == (now.prompt, now.model, now.privacy)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,13 +48,10 @@ def impossible(draft: Draft) -> None:
     elif isinstance(value, str):
         condition = f"== {draft.level(0, 'value')}"
     else:
-        number = draft.finding.number("value")
-        condition = f"== {literal(int(number) if number == int(number) else number)}"
+        condition = f"== {_short(draft.finding.number('value'))}"
     series = f"pl.col({column})" if draft.is_polars else f"{rows}[{column}]"
     draft.write(
-        f"{wrong} = {rows}.filter({series} {condition})"
-        if draft.is_polars
-        else f"{wrong} = {rows}[{series} {condition}]",
+        f"{wrong} = {_where(draft, rows, f'{series} {condition}')}",
         f'print(f"{{len({wrong}):,}} of {{len({rows}):,}} rows")',
     )
     shown = f".select({draft.shown_columns()})" if draft.is_polars else f"[{draft.shown_columns()}]"
@@ -198,14 +195,9 @@ def outliers(draft: Draft) -> None:
 
 def _draw_far(draft: Draft, values: str, far: str, x: str, *, log: bool) -> None:
     """Draw how values are distributed, those that lie far out in another colour."""
-    usual, extreme = (
-        (f"{values}.filter(~{far})", f"{values}.filter({far})")
-        if draft.is_polars
-        else (f"{values}[~{far}]", f"{values}[{far}]")
-    )
     parts = (
-        Part(values=usual, colour=BLUE, label="usual"),
-        Part(values=extreme, colour=VERMILION, label="far out"),
+        Part(values=_where(draft, values, f"~{far}"), colour=BLUE, label="usual"),
+        Part(values=_where(draft, values, far), colour=VERMILION, label="far out"),
     )
     draw(
         draft,
@@ -223,11 +215,10 @@ def ratio(draft: Draft) -> None:
     label = draft.label("ratio")
     series = "pl.col({})" if draft.is_polars else f"{rows}[{{}}]"
     condition = f"({series.format(large)} > 0) & ({series.format(small)} > 0)"
-    limit = draft.finding.number("limit")
     draft.write(
-        f"{positive} = {rows}.filter({condition})" if draft.is_polars else f"{positive} = {rows}[{condition}]",
+        f"{positive} = {_where(draft, rows, condition)}",
         f"{ratios} = {positive}[{large}] / {positive}[{small}]",
-        f"{far} = {ratios} > {literal(int(limit) if limit == int(limit) else limit)}",
+        f"{far} = {ratios} > {_short(draft.finding.number('limit'))}",
     )
     _draw_far(draft, ratios, far, f"{axis_name(draft, 0)} / {axis_name(draft, 1)}", log=True)
     median = f"round({ratios}.median(), {digits})"
@@ -243,6 +234,16 @@ def ratio(draft: Draft) -> None:
             f"{wrong} = {positive}.assign({label}={ratios}.round({digits}))[{far}]",
             f"{wrong}[{shown}].sort_values({name}, ascending=False).head({MOST_EXAMPLES})",
         )
+
+
+def _where(draft: Draft, values: str, condition: str) -> str:
+    """Return the expression for the rows or values that meet a condition."""
+    return f"{values}.filter({condition})" if draft.is_polars else f"{values}[{condition}]"
+
+
+def _short(number: float) -> str:
+    """Return a number as a literal, a whole one without a point."""
+    return literal(int(number) if number == int(number) else number)
 
 
 def _write_values(draft: Draft) -> str:

@@ -364,24 +364,16 @@ def gap(draft: Draft) -> None:
             f'{gaps} = {days}.select(start="day", end=pl.col("day").shift(-1))',
             f'{gaps} = {gaps}.with_columns(days=(pl.col("end") - pl.col("start")).dt.total_days() - 1)',
         )
-        x, height, table = (
-            f'{days}["day"]',
-            f'{days}["len"]',
-            f'{gaps}.filter(pl.col("days") > 0).top_k(5, by="days")',
-        )
-        n = f"{days}['len'].sum()"
+        x, height, n = f'{days}["day"]', f'{days}["len"]', f"{days}['len'].sum()"
+        table = f'{gaps}.filter(pl.col("days") > 0).top_k(5, by="days")'
     else:
         draft.write(
             f"{days} = {rows}[{when}].dt.normalize().value_counts().sort_index()",
             f'{gaps} = pd.DataFrame({{"start": {days}.index[:-1], "end": {days}.index[1:]}})',
             f'{gaps}["days"] = ({gaps}["end"] - {gaps}["start"]).dt.days - 1',
         )
-        x, height, table, n = (
-            f"{days}.index",
-            days,
-            f'{gaps}.query("days > 0").nlargest(5, "days")',
-            f"{days}.sum()",
-        )
+        x, height, n = f"{days}.index", days, f"{days}.sum()"
+        table = f'{gaps}.query("days > 0").nlargest(5, "days")'
     draw(
         draft,
         Calendar(x=x, y=height, start=_moment(draft, start), end=_moment(draft, end), days=finding.count("n")),

@@ -31,7 +31,7 @@ def find_ratios(table: Table, search: Search) -> None:
     logs = {name: _Logs(table, name) for name in dict.fromkeys(name for pair in pairs for name in pair)}
     told: set[str] = set()
     for first, second in pairs:
-        if {first, second} & (table.hidden | told) or search.is_over():
+        if {first, second} & told or search.is_over():
             continue
         if _find_ratio_of(table, logs[first], logs[second], search):
             told |= {first, second}

@@ -152,11 +152,7 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     one.detail = ", ".join(map(str, used.columns)) if name not in COUNTING else ""
     one.add("groups", groups.ngroups, label=", ".join(keys))
     _add_key_variants(one, result, keys)
-    if getattr(groups, "dropna", True) and call.budget.allows(len(obj), 10):
-        numbers = groups.ngroup()
-        lost = int((numbers.isna() | (numbers == -1)).sum())
-        if lost:
-            one.add("missing_keys", lost, len(obj), ", ".join(_lacking(call, frame, keys)))
+    numbers = _number_groups(call, one, groups, frame, keys)
     if name not in COUNTING:
         _add_skipped(call, one, used)
     if name in ORDERED or (name in MANY and ORDERED.intersection(_WORD.findall(call.site.detail))):
@@ -171,20 +167,35 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     _add_compared(call, one, used, source if source is not None else frame)
     _add_warnings(call, one, source if source is not None else frame, used, keys)
     _add_mean_of_means(call, one, groups)
-    _add_single_row(call, one, used, keys, groups)
+    if numbers is not None:
+        _add_single_row(call, one, used, keys, numbers)
     call.origin = replace(call.origin, part="", top="", sorted_by=(), repeated={}, frame=None, ratios=frozenset())
     return one
 
 
+def _number_groups(call: Call, one: Operation, groups: Any, frame: Any, keys: tuple[str, ...]) -> Any:
+    """Return the number of each row's group, and add rows that have none; None where there is no time for it."""
+    if not call.budget.allows(len(frame), 10):
+        return None
+    numbers = groups.ngroup()
+    lost = int((numbers.isna() | (numbers == -1)).sum()) if getattr(groups, "dropna", True) else 0
+    if lost:
+        one.add("missing_keys", lost, len(frame), ", ".join(_lacking(call, frame, keys)))
+    return numbers
+
+
 def _add_single_row(call: Call, one: Operation, used: Any, keys: tuple[str, ...], groups: Any) -> None:
-    """Add columns whose greatest sum or mean is made by one row."""
+    """Add columns whose greatest sum or mean is made by one row.
+
+    `groups` are the numbers of the groups, a Series; None where all rows are one.
+    """
     import numpy as np
 
     figures = {"sum", "mean"}.intersection({call.site.name, *_WORD.findall(call.site.detail)})
     numbers = used.select_dtypes("number").iloc[:, :MOST_COLUMNS] if figures else used.iloc[:, :0]
     if not len(numbers) or not call.budget.allows(numbers.size, ROW_NS):
         return
-    places = np.zeros(len(numbers), int) if groups is None else groups.ngroup().fillna(-1).to_numpy(int)
+    places = np.zeros(len(numbers), int) if groups is None else groups.fillna(-1).to_numpy(int)
     for label, column in numbers.items():
         values = column.to_numpy(float, na_value=np.nan)
         add_single_row(one, str(label), values, places, ", ".join(keys), is_mean="sum" not in figures)
@@ -388,7 +399,7 @@ def _add_of_keys(call: Call, one: Operation, frame: Any, keys: list[Any], used: 
     lost = int(frame[keys].isna().any(axis=1).sum())
     if lost:
         one.add("missing_keys", lost, len(frame), ", ".join(_lacking(call, frame, labels)))
-    _add_single_row(call, one, used, labels, frame.groupby(keys, observed=True))
+    _add_single_row(call, one, used, labels, frame.groupby(keys, observed=True).ngroup())
 
 
 def _labels_in(frame: Any, asked: Iterable[Any]) -> list[Any]:
